@@ -1,0 +1,156 @@
+// What the control plane and a machine's agent say to each other. JSON over HTTP/1.1, the agent dials out.
+//
+//   POST /enrol   Enrol      → Enrolled     once, with the one-time token of the machine's slot
+//   POST /report  Report     → {}           at once when something happened; at least once
+//   POST /next    NextCall   → NextAnswer   long poll: waits up to kLongPoll for commands
+//
+// /report and /next carry `Authorization: Bearer <credential>`. Commands have a sequence number that grows within one
+// run of the control plane (`boot`); the agent acknowledges with the next call what it has taken. Delivery is at least
+// once and in order: an agent ignores a command whose id it has carried out, and repeats its result.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "model/names.h"
+
+namespace espalier::agent {
+
+inline constexpr std::chrono::seconds kLongPoll{25};
+inline constexpr std::chrono::seconds kHeartbeat{10};
+
+struct Enrol {
+  std::string machine_id;
+  std::string token;
+  std::string version;
+};
+BOOST_DESCRIBE_STRUCT(Enrol, (), (machine_id, token, version))
+
+struct Enrolled {
+  std::string credential;
+};
+BOOST_DESCRIBE_STRUCT(Enrolled, (), (credential))
+
+struct HostEntry {
+  std::string name;
+  std::string address;
+  auto operator<=>(const HostEntry&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(HostEntry, (), (name, address))
+
+struct ConfigFile {
+  std::string name;  // in /etc/slurm
+  std::string text;
+  bool keep = false;  // write only if there is none: slurm.conf stays the user's
+};
+BOOST_DESCRIBE_STRUCT(ConfigFile, (), (name, text, keep))
+
+// Makes the machine what it should be: hosts, munge, files, daemons. Idempotent: what is already so stays untouched,
+// a running slurmd or slurmctld is never restarted by it.
+struct Setup {
+  NodeType role = NodeType::Compute;
+  std::string cluster_name;
+  std::string node_name;
+  std::string munge_key;  // base64; secret
+  HostEntry controller;
+  std::vector<HostEntry> hosts;  // the marked block of /etc/hosts
+  std::vector<ConfigFile> files;  // controller only
+};
+BOOST_DESCRIBE_STRUCT(Setup, (), (role, cluster_name, node_name, munge_key, controller, hosts, files))
+
+enum class SlurmStepKind {
+  WriteFiles,       // files; `remove` names those to delete. All beside, then renamed one after the other
+  Reconfigure,      // scontrol reconfigure. When it fails, the files that this batch wrote are put back
+  UpdateNodes,      // nodes, and what is set of state, reason, address
+  UpdatePartition,  // partition, nodes ("" → none)
+  CreatePartition,  // partition, nodes, options
+  DeletePartition,  // partition
+  ReadNodes,        // nodes ("" → all) → output: lines "name|state|address|reason"
+  ReadTopology,     // → output of scontrol show topology
+  ReadPartitions,   // → output: lines "partition|hostlist"
+};
+BOOST_DESCRIBE_ENUM(SlurmStepKind, WriteFiles, Reconfigure, UpdateNodes, UpdatePartition, CreatePartition,
+                    DeletePartition, ReadNodes, ReadTopology, ReadPartitions)
+
+struct SlurmStep {
+  SlurmStepKind kind = SlurmStepKind::ReadNodes;
+  std::vector<ConfigFile> files;
+  std::vector<std::string> remove;
+  std::string nodes;  // host list
+  std::string state;
+  std::string reason;
+  std::string address;
+  std::string partition;
+  std::string options;
+};
+BOOST_DESCRIBE_STRUCT(SlurmStep, (), (kind, files, remove, nodes, state, reason, address, partition, options))
+
+struct SlurmStepResult {
+  bool ok = false;
+  std::string output;  // standard output, or the cause when not ok
+};
+BOOST_DESCRIBE_STRUCT(SlurmStepResult, (), (ok, output))
+
+// Exactly one member is set.
+struct Command {
+  std::int64_t sequence = 0;
+  std::string id;
+  std::optional<Setup> setup;
+  std::optional<std::vector<HostEntry>> hosts;      // replaces the marked block of /etc/hosts
+  std::optional<std::vector<SlurmStep>> slurm;      // controller only: in order, stops at the first failure
+  std::optional<std::string> watch;                 // controller only: host list to look at closely ("" → none)
+};
+BOOST_DESCRIBE_STRUCT(Command, (), (sequence, id, setup, hosts, slurm, watch))
+
+struct CommandResult {
+  std::string id;
+  bool ok = false;
+  std::string error;                    // what failed, with the tail of the log where that says why
+  std::vector<SlurmStepResult> steps;   // of `slurm`: one for each step carried out
+};
+BOOST_DESCRIBE_STRUCT(CommandResult, (), (id, ok, error, steps))
+
+// A node as slurmctld shows it (sinfo).
+struct NodeView {
+  std::string name;
+  std::string state;    // as sinfo -o %T prints it, flags included: "idle", "down~", "allocated", "draining"
+  std::string address;  // NodeAddr
+  std::string reason;   // "" for none
+  bool operator==(const NodeView&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(NodeView, (), (name, state, address, reason))
+
+struct DaemonView {
+  std::string name;  // munged, slurmctld, slurmd
+  bool running = false;
+  std::string message;  // why it is not
+};
+BOOST_DESCRIBE_STRUCT(DaemonView, (), (name, running, message))
+
+// Any of its members may be absent. `boot` is the kernel-independent id of this run of the agent.
+struct Report {
+  std::string boot;
+  std::vector<CommandResult> results;
+  std::vector<NodeView> nodes;        // controller only: those that changed since the last report
+  std::vector<DaemonView> daemons;    // all, whenever one changed, and in every heartbeat
+};
+BOOST_DESCRIBE_STRUCT(Report, (), (boot, results, nodes, daemons))
+
+struct NextCall {
+  std::string agent_boot;            // a new one: the agent started anew and knows nothing
+  std::string control_plane_boot;    // as last heard; "" at first
+  std::int64_t acknowledged = 0;     // the highest sequence taken
+};
+BOOST_DESCRIBE_STRUCT(NextCall, (), (agent_boot, control_plane_boot, acknowledged))
+
+struct NextAnswer {
+  std::string control_plane_boot;
+  std::vector<Command> commands;
+};
+BOOST_DESCRIBE_STRUCT(NextAnswer, (), (control_plane_boot, commands))
+
+}  // namespace espalier::agent

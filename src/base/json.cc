@@ -1,0 +1,58 @@
+#include "base/json.h"
+
+namespace espalier {
+
+Result<json::value> parse_json(std::string_view text) {
+  boost::system::error_code ec;
+  json::stream_parser parser({}, {.max_depth = 64});
+  const std::size_t read = parser.write_some(text.data(), text.size(), ec);
+  if (!ec && read < text.size() && text.find_first_not_of(" \t\r\n", read) != std::string_view::npos)
+    ec = json::error::extra_data;
+  if (!ec) parser.finish(ec);
+  if (ec) return fail(ErrorCode::kInvalid, "not JSON: {} near byte {}", ec.message(), read);
+  return parser.release();
+}
+
+namespace {
+
+void print(const json::value& v, int indent, std::string& out) {
+  const std::string pad(static_cast<std::size_t>(indent) + 2, ' ');
+  if (v.is_object() && !v.get_object().empty()) {
+    out += "{\n";
+    bool first = true;
+    for (const auto& [key, item] : v.get_object()) {
+      if (!first) out += ",\n";
+      first = false;
+      out += pad + json::serialize(json::string(key)) + ": ";
+      print(item, indent + 2, out);
+    }
+    out += "\n" + pad.substr(2) + "}";
+  } else if (v.is_array() && !v.get_array().empty()) {
+    out += "[\n";
+    bool first = true;
+    for (const auto& item : v.get_array()) {
+      if (!first) out += ",\n";
+      first = false;
+      out += pad;
+      print(item, indent + 2, out);
+    }
+    out += "\n" + pad.substr(2) + "]";
+  } else {
+    out += json::serialize(v);
+  }
+}
+
+}  // namespace
+
+std::string pretty_json(const json::value& value) {
+  std::string out;
+  print(value, 0, out);
+  return out;
+}
+
+Error json_detail::type_error(std::string_view path, std::string_view wanted, const json::value& got) {
+  return {ErrorCode::kInvalid,
+          fmt::format("{}: expected {}, found {}", path.empty() ? "value" : path, wanted, json::to_string(got.kind()))};
+}
+
+}  // namespace espalier

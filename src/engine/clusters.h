@@ -1,0 +1,47 @@
+// The engine as the API sees it: create, change, remove and read clusters. Safe from any thread.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/protocol.h"
+#include "base/result.h"
+#include "model/cluster.h"
+#include "reconcile/wish.h"
+#include "store/store.h"
+
+namespace espalier::engine {
+
+// A view of one cluster for the time of a call: do not keep references.
+struct View {
+  const ClusterState& state;
+  const std::map<std::string, agent::NodeView>& slurm_nodes;  // by name, as last seen; empty before the controller is up
+  bool topology_true = false;  // slurmctld was seen to agree with the plan, nothing is pending
+};
+
+class Clusters {
+ public:
+  virtual ~Clusters() = default;
+
+  // Checks, stores and starts it; returns when it is on disk. kExists: the name is taken in this account and region.
+  virtual Result<ClusterId> create(const reconcile::ClusterWish& wish) = 0;
+  virtual Result<void> update(const ClusterId& cluster, const reconcile::ClusterChange& change) = 0;
+  virtual Result<void> remove(const ClusterId& cluster) = 0;
+
+  // By name or ARN within account and region. kNotFound.
+  virtual Result<ClusterId> find(const std::string& account, const std::string& region,
+                                 const std::string& name_or_arn) = 0;
+  virtual std::vector<ClusterId> list(const std::string& account, const std::string& region) = 0;
+  // Calls `reader` with a consistent view. kNotFound when it is gone.
+  virtual Result<void> read(const ClusterId& cluster, const std::function<void(const View&)>& reader) = 0;
+
+  virtual Result<std::vector<Event>> events(const store::EventQuery& query) = 0;
+  virtual Result<std::optional<Event>> event(const ClusterId& cluster, const std::string& event_id) = 0;
+  // Calls `ready` once, from any thread, when the cluster has an event after `sequence`, is gone, or `wait` is over.
+  virtual void await_event(const ClusterId& cluster, std::int64_t sequence, Millis wait,
+                           std::function<void()> ready) = 0;
+};
+
+}  // namespace espalier::engine

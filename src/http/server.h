@@ -1,0 +1,64 @@
+// The HTTP/1.1 server: the only home of sockets and coroutines (with client.h).
+//
+// The handler is called on an I/O thread and must not block; it answers now or later, from any thread, by calling
+// `reply` exactly once. Keep-alive, chunked and Expect: 100-continue bodies are taken; limits are enforced here.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace espalier::http {
+
+struct CaseInsensitive {
+  using is_transparent = void;
+  bool operator()(std::string_view a, std::string_view b) const;
+};
+using Headers = std::multimap<std::string, std::string, CaseInsensitive>;
+// The first value, or "".
+std::string header(const Headers& headers, std::string_view name);
+
+struct Request {
+  std::string method;  // GET, POST
+  std::string target;  // "/enrol?x=1", as sent
+  Headers headers;
+  std::string body;
+  std::string peer;  // address of the other side
+};
+
+struct Response {
+  int status = 200;
+  Headers headers;
+  std::string body;
+};
+
+using Reply = std::function<void(Response)>;
+using Handler = std::function<void(Request, Reply)>;
+
+struct Limits {
+  std::size_t body_bytes = 4 << 20;  // above: 413
+  std::size_t header_bytes = 64 << 10;
+  int connections = 20000;                   // above: new ones are closed at once
+  std::chrono::seconds read_timeout{30};     // for one request to arrive whole
+  std::chrono::seconds idle_timeout{120};    // between requests
+};
+
+class Server {
+ public:
+  virtual ~Server() = default;
+  [[nodiscard]] virtual std::uint16_t port() const = 0;  // the one taken when 0 was asked for
+  // Stops accepting, closes idle connections, waits up to `grace` for answers that are under way.
+  virtual void stop(std::chrono::milliseconds grace) = 0;
+
+  // kExists when the address is taken: the message names it.
+  static Result<std::unique_ptr<Server>> listen(const std::string& address, std::uint16_t port, Handler handler,
+                                                Limits limits = {}, int threads = 1);
+};
+
+}  // namespace espalier::http

@@ -1,0 +1,151 @@
+// The nouns: a cluster, its groups, their slots, the machines that fill them, and what happened.
+//
+// These structs are what the store keeps (as JSON), what reconcile works on and what the API shows.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "base/json.h"
+#include "model/names.h"
+
+namespace espalier {
+
+using ClusterId = Id<struct ClusterIdTag>;  // 12 of [a-z0-9], the last part of the ARN
+using SlotId = Id<struct SlotIdTag>;        // UUID, the API's NodeLogicalId
+using MachineId = Id<struct MachineIdTag>;  // i- and 17 hex digits, the API's InstanceId
+
+// Where a machine hangs in the fabric. Empty network_nodes: not known, or the type has none.
+struct Position {
+  std::vector<std::string> network_nodes;  // root first; the last is the switch that the machine hangs on
+  std::string domain;                      // NVLink domain (UltraServer); empty: none or not known
+  bool operator==(const Position&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(Position, (), (network_nodes, domain))
+
+// What a provider launched for a slot. A replacement gives the slot another machine.
+struct Machine {
+  MachineId id;
+  std::string address;  // IPv4, dotted
+  Position position;
+  std::string zone;  // availability zone, "us-west-2a"; may be empty
+  Time launched_at{};
+};
+BOOST_DESCRIBE_STRUCT(Machine, (), (id, address, position, zone, launched_at))
+
+// A fact about a slot, with its reason and since when.
+struct Condition {
+  bool holds = false;
+  std::string reason;
+  Time since{};
+};
+BOOST_DESCRIBE_STRUCT(Condition, (), (holds, reason, since))
+
+// The place of one node in a group. It outlives machines.
+struct Slot {
+  SlotId id;
+  std::string group;
+  int number = 0;         // 1 and up; the lowest free one
+  std::string node_name;  // "<group>-<number>", Slurm's NodeName and the host name
+  SlotState state = SlotState::Wanted;
+  Time since{};        // when it entered the state
+  Time created_at{};
+  bool wanted = true;  // false: on its way out, whatever its state
+
+  // The launch in hand: stored before the provider is asked, the same until a machine came of it.
+  std::string launch_key;  // idempotency key for the provider; empty: none in hand
+  std::string token;       // the machine's agent enrols with it; secret
+  std::string credential;  // the agent's after enrolment; secret
+  std::optional<Machine> machine;
+  std::vector<MachineId> leaving;  // machines of this slot that are still to be terminated
+
+  int attempts = 0;  // launches that failed since the last success
+  std::optional<Time> next_try;
+  FailureClass failure = FailureClass::None;
+  std::string failure_message;  // of the last failed try; kept until a success
+  std::map<std::string, Condition> conditions;  // by ConditionType's name
+};
+BOOST_DESCRIBE_STRUCT(Slot, (),
+                      (id, group, number, node_name, state, since, created_at, wanted, launch_key, token, credential,
+                       machine, leaving, attempts, next_try, failure, failure_message, conditions))
+
+struct Group {
+  std::string name;
+  NodeType type = NodeType::Compute;
+  std::string instance_type;
+  std::string partition;  // Compute groups only
+  int target_count = 0;
+  int min_count = 0;
+  GroupStatus status = GroupStatus::Creating;
+  bool deleting = false;
+  bool scaling = false;  // current differs from target: ActiveOperations.Scaling
+  Time created_at{};
+  std::string failure_message;
+  json::object spec;  // ClusterInstanceGroupSpecification as asked for, echoed by Describe
+};
+BOOST_DESCRIBE_STRUCT(Group, (),
+                      (name, type, instance_type, partition, target_count, min_count, status, deleting, scaling,
+                       created_at, failure_message, spec))
+
+struct Cluster {
+  ClusterId id;
+  std::string name;
+  std::string region;
+  std::string account;  // 12 digits
+  ClusterStatus status = ClusterStatus::Creating;
+  Time created_at{};
+  std::string failure_message;
+  std::string node_recovery = "Automatic";
+  std::string munge_key;  // base64; secret
+  std::int64_t last_event = 0;  // sequence of the newest event
+  json::object spec;  // the request without its groups: VpcConfig, Orchestrator, Tags, NodeProvisioningMode
+};
+BOOST_DESCRIBE_STRUCT(Cluster, (),
+                      (id, name, region, account, status, created_at, failure_message, node_recovery, munge_key,
+                       last_event, spec))
+
+// arn:aws:sagemaker:<region>:<account>:cluster/<id>
+std::string arn_of(const Cluster& cluster);
+
+// One step that users can see. `sequence` grows by one within a cluster.
+struct Event {
+  std::int64_t sequence = 0;
+  std::string id;  // lower-case UUID
+  Time time{};
+  ResourceType resource = ResourceType::Cluster;
+  EventLevel level = EventLevel::Info;
+  std::string group;     // may be empty
+  MachineId instance;    // may be empty
+  SlotId slot;           // may be empty
+  std::string description;
+  json::object metadata;  // EventDetails.EventMetadata, as the wire has it
+};
+BOOST_DESCRIBE_STRUCT(Event, (),
+                      (sequence, id, time, resource, level, group, instance, slot, description, metadata))
+
+// What slurmctld was last told and was seen to agree with. See slurm/files.h for the names of the files.
+struct SlurmApplied {
+  std::map<std::string, std::string> files;            // name → text, as written on the controller
+  std::map<std::string, std::string> partition_nodes;  // partition → host list
+  std::int64_t revision = 0;                           // counts applications
+  Time since{};                                        // when slurmctld agreed with it
+  std::string failure;                                 // why the last application failed; empty: it did not
+  bool operator==(const SlurmApplied&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(SlurmApplied, (), (files, partition_nodes, revision, since, failure))
+
+// All of one cluster.
+struct ClusterState {
+  std::int64_t revision = 0;  // of the store: grows by one with every commit
+  Cluster cluster;
+  std::map<std::string, Group> groups;
+  std::map<SlotId, Slot> slots;
+  SlurmApplied slurm;
+};
+
+}  // namespace espalier

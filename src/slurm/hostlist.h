@@ -1,0 +1,19 @@
+// Slurm's host lists: "p5-[1-3,7],login-1". Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace espalier::slurm {
+
+// The names in order, duplicates kept. Bounded at 65,536 names (Slurm's node table). kInvalid with the place.
+Result<std::vector<std::string>> expand(std::string_view hostlist);
+// The shortest usual form, sorted by prefix, then by number; duplicates dropped. Leading zeros are kept apart.
+std::string compress(const std::vector<std::string>& names);
+// Orders names as people count: p5-2 before p5-10.
+bool natural_less(std::string_view a, std::string_view b);
+
+}  // namespace espalier::slurm
