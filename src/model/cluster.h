@@ -62,7 +62,7 @@ struct Slot {
   std::string token;       // the machine's agent enrols with it; secret
   std::string credential;  // the agent's after enrolment; secret
   std::optional<Machine> machine;
-  std::vector<MachineId> leaving;  // machines of this slot that are still to be terminated
+  std::string address;             // the controller's: a replacement gets the same; empty: any
 
   int attempts = 0;  // launches that failed since the last success
   std::optional<Time> next_try;
@@ -72,7 +72,7 @@ struct Slot {
 };
 BOOST_DESCRIBE_STRUCT(Slot, (),
                       (id, group, number, node_name, state, since, created_at, wanted, launch_key, token, credential,
-                       machine, leaving, attempts, next_try, failure, failure_message, conditions))
+                       machine, address, attempts, next_try, failure, failure_message, conditions))
 
 struct Group {
   std::string name;

@@ -1,0 +1,51 @@
+// A slot's life as one table: which state follows which, for what cause, and how long each may last.
+//
+// A test walks every row; docs/guide/life.md is drawn from it. An edge that is not in the table is never taken: the
+// slot stays, and the refusal is counted and logged.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "base/clock.h"
+#include "model/names.h"
+
+namespace espalier::reconcile {
+
+// Why a slot moves on.
+enum class Cause {
+  kTurn,         // its turn has come: the controller is up, nothing holds it back
+  kLaunched,     // the provider gave a machine
+  kFailed,       // launch failed: no machine came of it
+  kEnrolled,     // the machine's agent has enrolled
+  kConfigured,   // the machine is set up, its daemons run
+  kAdmitted,     // Slurm may use the node: registered, placed, IDLE
+  kLost,         // the machine ended, or missed a deadline: it has to go and another must come
+  kUnwanted,     // the user wants fewer
+  kDrained,      // no job is left on it
+  kTerminated,   // the provider says that the machine is gone
+  kRetry,        // the delay is over
+};
+BOOST_DESCRIBE_ENUM(Cause, kTurn, kLaunched, kFailed, kEnrolled, kConfigured, kAdmitted, kLost, kUnwanted, kDrained,
+                    kTerminated, kRetry)
+
+struct Edge {
+  SlotState from;
+  Cause cause;
+  SlotState to;
+};
+
+std::span<const Edge> life();
+// The state that follows, or nothing when the table has no such edge.
+std::optional<SlotState> next(SlotState from, Cause cause);
+
+// How long a slot may stay in a state before it counts as lost; none: it may wait for ever.
+struct Deadlines {
+  Millis booting{5 * 60'000};
+  Millis configuring{10 * 60'000};
+  Millis joining{5 * 60'000};
+};
+std::optional<Millis> deadline(SlotState state, const Deadlines& deadlines);
+
+}  // namespace espalier::reconcile

@@ -1,0 +1,190 @@
+// The core: one step of one cluster. Pure: no I/O, no clock, no threads.
+//
+// step() takes what has been learned since the last step, changes the state in place, and says which rows changed, what
+// happened (events), what is to be done in the world (effects) and when to call again. The engine stores the changes
+// first and hands out the effects after; nothing that is lost in a crash between the two is missed, because every
+// effect can be derived from the state again: intent is in the row before the effect is carried out.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "agent/protocol.h"
+#include "base/random.h"
+#include "base/result.h"
+#include "model/cluster.h"
+#include "model/launch.h"
+#include "reconcile/slot/life.h"
+#include "reconcile/wish.h"
+#include "topology/plan.h"
+
+namespace espalier::reconcile {
+
+// ---- what is learned -------------------------------------------------------------------------------------------
+struct UserChange {
+  ClusterChange change;
+};
+struct UserDelete {};
+struct MachinesListed {
+  std::vector<ProvidedMachine> machines;  // all of this cluster
+};
+struct LaunchDone {
+  SlotId slot;
+  std::string key;
+  LaunchOutcome outcome;
+};
+struct TerminateDone {
+  MachineId machine;
+  Result<void> result;
+};
+struct MachineExited {
+  MachineId machine;
+};
+struct AgentEnrols {
+  SlotId slot;
+  MachineId machine;
+  std::string token;
+  std::int64_t call = 0;  // named again in EnrolAnswer
+};
+struct AgentHere {  // it called for the first time since it or the control plane started
+  MachineId machine;
+};
+struct CommandDone {
+  MachineId machine;
+  agent::CommandResult result;
+};
+struct NodesSeen {
+  MachineId machine;  // the controller
+  std::vector<agent::NodeView> nodes;
+};
+struct DaemonsSeen {
+  MachineId machine;
+  std::vector<agent::DaemonView> daemons;
+};
+struct CapacityChanged {};
+struct VolumesRemoved {
+  Result<void> result;
+};
+using Input = std::variant<UserChange, UserDelete, MachinesListed, LaunchDone, TerminateDone, MachineExited, AgentEnrols,
+                           AgentHere, CommandDone, NodesSeen, DaemonsSeen, CapacityChanged, VolumesRemoved>;
+
+// ---- what is to be done ----------------------------------------------------------------------------------------
+struct ListMachines {};
+struct Launch {
+  LaunchRequest request;
+};
+struct Terminate {
+  MachineId machine;
+};
+struct SendCommand {
+  MachineId machine;
+  agent::Command command;  // sequence is the hub's
+};
+struct EnrolAnswer {
+  std::int64_t call = 0;
+  Result<std::string> credential;
+};
+struct RemoveVolumes {};
+using Effect = std::variant<ListMachines, Launch, Terminate, SendCommand, EnrolAnswer, RemoveVolumes>;
+
+// Which rows changed, for the store.
+struct Changes {
+  bool cluster = false;
+  bool slurm = false;
+  bool removed = false;  // the cluster is gone
+  std::set<std::string> groups;
+  std::set<std::string> dropped_groups;
+  std::set<SlotId> slots;
+  std::set<SlotId> dropped_slots;
+  std::vector<Event> events;
+  [[nodiscard]] bool none() const;
+};
+
+struct Settings {
+  Deadlines deadlines;
+  Millis backoff_first{1000};       // delay after the first failed launch; doubles
+  Millis backoff_most{30'000};      // and grows no further than this
+  Millis unplaced_after{60'000};    // a position still unknown then: the node is used from the leaf `unplaced`
+  Millis topology_quiet{100};       // Slurm's files are written when nothing changed for so long …
+  Millis topology_longest{1000};    // … or this long after the first change
+  Millis hosts_quiet{100};          // the same for /etc/hosts of all machines
+  Millis slurm_retry_first{500};    // after a failed application; doubles up to 30 s
+  int launches_in_flight = 64;      // per group
+  Quotas quotas;
+};
+
+struct Context {
+  Time now{};
+  Random* random = nullptr;
+  const Settings* settings = nullptr;
+  int instances_elsewhere = 0;  // of the account's other clusters, for quotas
+};
+
+// What is known of the world and not stored: after a restart it is learned again.
+struct Observed {
+  bool listed = false;   // the provider's machines have been seen: launches may go out
+  bool listing = false;  // asked for
+  std::set<SlotId> launching;        // calls under way
+  std::set<MachineId> terminating;   // calls under way
+  std::map<MachineId, Time> terminate_after;  // a failed terminate is tried again then
+  std::set<MachineId> agents;        // those that have called
+  std::map<MachineId, std::string> setup_sent;               // machine → id of the command under way
+  std::map<std::string, agent::NodeView> slurm_nodes;        // as slurmctld shows them
+  bool volumes_requested = false;
+
+  // Slurm, single flight.
+  struct Batch {
+    std::string id;
+    bool files = false;                 // applies files and topology
+    SlurmApplied target;                // what holds when it succeeds
+    topology::Plan plan;                // the topology of `target`
+    std::vector<std::string> admitted;  // node names set IDLE
+    std::vector<std::string> released;  // set DOWN without address
+    std::vector<std::string> drained;   // set DRAIN
+    std::vector<agent::SlurmStep> steps;
+  };
+  std::optional<Batch> batch;
+  std::optional<Time> files_differ_since;  // the first difference that is not applied yet
+  std::optional<Time> files_changed_at;    // the last change of what is wished for
+  std::string files_wanted;                // the wish when files_changed_at was set (its text)
+  int batch_failures = 0;
+  std::optional<Time> batch_retry;
+  std::set<std::string> released;  // nodes whose release slurmctld has confirmed
+  std::string watching;            // host list that the controller's agent watches closely
+  std::map<std::string, std::string> leaves;  // node → leaf of the applied plan
+
+  // /etc/hosts.
+  std::vector<agent::HostEntry> hosts;
+  std::optional<Time> hosts_changed_at;
+  std::map<MachineId, std::size_t> hosts_sent;  // hash of what the machine was last sent
+
+  // Pools without capacity: group → no launch before this time.
+  struct Gate {
+    Time until{};
+    int failures = 0;
+  };
+  std::map<std::string, Gate> gates;
+};
+
+struct Output {
+  Changes changes;
+  std::vector<Effect> effects;
+  std::optional<Time> wake;            // call again then, even without input
+  std::vector<Result<void>> user;      // answers to UserChange and UserDelete, in their order
+};
+
+// The state of a new cluster, with its first events. `wish` has passed check().
+ClusterState create(const ClusterWish& wish, const Context& context, std::vector<Event>& events);
+
+Output step(ClusterState& state, Observed& observed, std::vector<Input> inputs, const Context& context);
+
+// Does slurmctld agree with the plan, with nothing pending?
+bool topology_true(const ClusterState& state, const Observed& observed);
+// The plan for the state as it is.
+topology::Plan topology_plan(const ClusterState& state);
+
+}  // namespace espalier::reconcile
