@@ -1,7 +1,10 @@
 // The HTTP/1.1 server: the only home of sockets and coroutines (with client.h).
 //
 // The handler is called on an I/O thread and must not block; it answers now or later, from any thread, by calling
-// `reply` exactly once. Keep-alive, chunked and Expect: 100-continue bodies are taken; limits are enforced here.
+// `reply` exactly once. A reply that is dropped uncalled answers 500; a second call is logged and ignored; one after
+// the server is gone does nothing. One request of a connection is handled at a time, so pipelined ones are answered in
+// order. Keep-alive, chunked and Expect: 100-continue bodies are taken; limits are enforced here, with a JSON error as
+// body.
 #pragma once
 
 #include <chrono>
@@ -42,21 +45,22 @@ using Reply = std::function<void(Response)>;
 using Handler = std::function<void(Request, Reply)>;
 
 struct Limits {
-  std::size_t body_bytes = 4 << 20;  // above: 413
-  std::size_t header_bytes = 64 << 10;
-  int connections = 20000;                   // above: new ones are closed at once
-  std::chrono::seconds read_timeout{30};     // for one request to arrive whole
-  std::chrono::seconds idle_timeout{120};    // between requests
+  std::size_t body_bytes = 4 << 20;                 // above: 413
+  std::size_t header_bytes = 64 << 10;              // above: 431
+  int connections = 20000;                          // above: new ones are closed at once
+  std::chrono::milliseconds read_timeout{30'000};   // for one request to arrive whole: 408
+  std::chrono::milliseconds idle_timeout{120'000};  // between requests, and for a reader to take an answer: closed
 };
 
 class Server {
  public:
   virtual ~Server() = default;
   [[nodiscard]] virtual std::uint16_t port() const = 0;  // the one taken when 0 was asked for
-  // Stops accepting, closes idle connections, waits up to `grace` for answers that are under way.
+  // Stops accepting, closes idle connections, waits up to `grace` for answers that are under way, then closes the rest.
+  // Not from the handler's thread. The destructor does the same with no grace.
   virtual void stop(std::chrono::milliseconds grace) = 0;
 
-  // kExists when the address is taken: the message names it.
+  // kExists when the address is taken: the message names it. `address` is numeric, "127.0.0.1" or "::1".
   static Result<std::unique_ptr<Server>> listen(const std::string& address, std::uint16_t port, Handler handler,
                                                 Limits limits = {}, int threads = 1);
 };
