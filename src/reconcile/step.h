@@ -6,6 +6,7 @@
 // effect can be derived from the state again: intent is in the row before the effect is carried out.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -69,8 +70,9 @@ struct CapacityChanged {};
 struct VolumesRemoved {
   Result<void> result;
 };
-using Input = std::variant<UserChange, UserDelete, MachinesListed, LaunchDone, TerminateDone, MachineExited, AgentEnrols,
-                           AgentHere, CommandDone, NodesSeen, DaemonsSeen, CapacityChanged, VolumesRemoved>;
+using Input =
+    std::variant<UserChange, UserDelete, MachinesListed, LaunchDone, TerminateDone, MachineExited, AgentEnrols,
+                 AgentHere, CommandDone, NodesSeen, DaemonsSeen, CapacityChanged, VolumesRemoved>;
 
 // ---- what is to be done ----------------------------------------------------------------------------------------
 struct ListMachines {};
@@ -106,56 +108,58 @@ struct Changes {
 
 struct Settings {
   Deadlines deadlines;
-  Millis backoff_first{1000};       // delay after the first failed launch; doubles
-  Millis backoff_most{30'000};      // and grows no further than this
-  Millis unplaced_after{60'000};    // a position still unknown then: the node is used from the leaf `unplaced`
-  Millis topology_quiet{100};       // Slurm's files are written when nothing changed for so long …
-  Millis topology_longest{1000};    // … or this long after the first change
-  Millis hosts_quiet{100};          // the same for /etc/hosts of all machines
-  Millis slurm_retry_first{500};    // after a failed application; doubles up to 30 s
-  int launches_in_flight = 64;      // per group
+  Millis backoff_first{1000};     // delay after the first failed launch; doubles
+  Millis backoff_most{30'000};    // and grows no further than this
+  Millis unplaced_after{60'000};  // a position still unknown then: the node is used from the leaf `unplaced`
+  Millis topology_quiet{100};     // Slurm's files are written when nothing changed for so long …
+  Millis topology_longest{1000};  // … or this long after the first change
+  Millis hosts_quiet{100};        // the same for /etc/hosts of all machines
+  Millis slurm_retry_first{500};  // after a failed application; doubles up to 30 s
+  int launches_in_flight = 64;    // per group
   Quotas quotas;
 };
 
 struct Context {
   Time now{};
   Random* random = nullptr;
+  std::function<std::string(int bytes)> secret;  // as hex; the kernel's in `serve`, seeded in the simulation
   const Settings* settings = nullptr;
   int instances_elsewhere = 0;  // of the account's other clusters, for quotas
 };
 
 // What is known of the world and not stored: after a restart it is learned again.
 struct Observed {
-  bool listed = false;   // the provider's machines have been seen: launches may go out
-  bool listing = false;  // asked for
-  std::set<SlotId> launching;        // calls under way
-  std::set<MachineId> terminating;   // calls under way
+  bool listed = false;                        // the provider's machines have been seen: launches may go out
+  bool listing = false;                       // asked for
+  std::set<SlotId> launching;                 // calls under way
+  std::set<MachineId> terminating;            // calls under way
   std::map<MachineId, Time> terminate_after;  // a failed terminate is tried again then
-  std::set<MachineId> agents;        // those that have called
-  std::map<MachineId, std::string> setup_sent;               // machine → id of the command under way
-  std::map<std::string, agent::NodeView> slurm_nodes;        // as slurmctld shows them
+  std::map<MachineId, SlotId> slot_of_machine;
+  std::set<MachineId> missing;                  // not in the last list although a slot has it: gone when missing twice
+  std::optional<Time> list_at;                  // list again then
+  std::set<MachineId> agents;                   // those that have called
+  std::map<MachineId, std::string> setup_sent;  // machine → id of the command under way
+  std::map<std::string, agent::NodeView> slurm_nodes;  // as slurmctld shows them
+  bool slurm_read = false;                             // nodes and topology were read back since it is up
   bool volumes_requested = false;
+  std::optional<Time> volumes_retry;
 
   // Slurm, single flight.
   struct Batch {
     std::string id;
-    bool files = false;                 // applies files and topology
-    SlurmApplied target;                // what holds when it succeeds
-    topology::Plan plan;                // the topology of `target`
-    std::vector<std::string> admitted;  // node names set IDLE
-    std::vector<std::string> released;  // set DOWN without address
-    std::vector<std::string> drained;   // set DRAIN
+    bool files = false;   // applies files and topology
+    SlurmApplied target;  // what holds when it succeeds
+    topology::Plan plan;  // the topology of `target`
     std::vector<agent::SlurmStep> steps;
   };
   std::optional<Batch> batch;
   std::optional<Time> files_differ_since;  // the first difference that is not applied yet
   std::optional<Time> files_changed_at;    // the last change of what is wished for
-  std::string files_wanted;                // the wish when files_changed_at was set (its text)
+  std::size_t files_wanted = 0;            // hash of the wish when files_changed_at was set
   int batch_failures = 0;
   std::optional<Time> batch_retry;
-  std::set<std::string> released;  // nodes whose release slurmctld has confirmed
-  std::string watching;            // host list that the controller's agent watches closely
-  std::map<std::string, std::string> leaves;  // node → leaf of the applied plan
+  std::string watching;                       // host list that the controller's agent watches closely
+  std::map<std::string, std::string> leaves;  // node → leaf, as slurmctld was last seen to have it
 
   // /etc/hosts.
   std::vector<agent::HostEntry> hosts;
@@ -173,8 +177,8 @@ struct Observed {
 struct Output {
   Changes changes;
   std::vector<Effect> effects;
-  std::optional<Time> wake;            // call again then, even without input
-  std::vector<Result<void>> user;      // answers to UserChange and UserDelete, in their order
+  std::optional<Time> wake;        // call again then, even without input
+  std::vector<Result<void>> user;  // answers to UserChange and UserDelete, in their order
 };
 
 // The state of a new cluster, with its first events. `wish` has passed check().

@@ -48,10 +48,14 @@ std::optional<SlotState> next(SlotState from, Cause cause) {
 
 std::optional<Millis> deadline(SlotState state, const Deadlines& deadlines) {
   switch (state) {
-    case Booting: return deadlines.booting;
-    case Configuring: return deadlines.configuring;
-    case Joining: return deadlines.joining;
-    default: return std::nullopt;  // the others end by an answer that always comes, or wait for the user or for jobs
+    case Booting:
+      return deadlines.booting;
+    case Configuring:
+      return deadlines.configuring;
+    case Joining:
+      return deadlines.joining;
+    default:
+      return std::nullopt;  // the others end by an answer that always comes, or wait for the user or for jobs
   }
 }
 

@@ -15,17 +15,17 @@ namespace espalier::reconcile {
 
 // Why a slot moves on.
 enum class Cause {
-  kTurn,         // its turn has come: the controller is up, nothing holds it back
-  kLaunched,     // the provider gave a machine
-  kFailed,       // launch failed: no machine came of it
-  kEnrolled,     // the machine's agent has enrolled
-  kConfigured,   // the machine is set up, its daemons run
-  kAdmitted,     // Slurm may use the node: registered, placed, IDLE
-  kLost,         // the machine ended, or missed a deadline: it has to go and another must come
-  kUnwanted,     // the user wants fewer
-  kDrained,      // no job is left on it
-  kTerminated,   // the provider says that the machine is gone
-  kRetry,        // the delay is over
+  kTurn,        // its turn has come: the controller is up, nothing holds it back
+  kLaunched,    // the provider gave a machine
+  kFailed,      // launch failed: no machine came of it
+  kEnrolled,    // the machine's agent has enrolled
+  kConfigured,  // the machine is set up, its daemons run
+  kAdmitted,    // Slurm may use the node: registered, placed, IDLE
+  kLost,        // the machine ended, or missed a deadline: it has to go and another must come
+  kUnwanted,    // the user wants fewer
+  kDrained,     // no job is left on it
+  kTerminated,  // the provider says that the machine is gone
+  kRetry,       // the delay is over
 };
 BOOST_DESCRIBE_ENUM(Cause, kTurn, kLaunched, kFailed, kEnrolled, kConfigured, kAdmitted, kLost, kUnwanted, kDrained,
                     kTerminated, kRetry)

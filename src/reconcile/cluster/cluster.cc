@@ -1,0 +1,116 @@
+#include "reconcile/cluster/cluster.h"
+
+#include <algorithm>
+
+#include "reconcile/events.h"
+#include "reconcile/group/group.h"
+
+namespace espalier::reconcile {
+
+namespace {
+
+// Usable: the controller is up, and a login machine if there is to be one. Workers do not count.
+bool in_service(const ClusterState& state) {
+  return std::ranges::all_of(state.groups, [&](const auto& item) {
+    const Group& group = item.second;
+    return group.type == NodeType::Compute || group.target_count == 0 || ready_count(state, group) > 0;
+  });
+}
+
+// "worker: 2 of 8 wait: <the last reason>", for every group that lacks something.
+std::string failure_message(const ClusterState& state) {
+  std::map<std::string, std::pair<int, std::string>> waiting;
+  for (const auto& [id, slot] : state.slots) {
+    if (!slot.wanted || slot.failure_message.empty()) continue;
+    auto& [count, reason] = waiting[slot.group];
+    ++count;
+    reason = slot.failure_message;
+  }
+  std::string text;
+  for (const auto& [group, what] : waiting) {
+    if (!text.empty()) text += " ";
+    text += fmt::format("{}: {} of {} instances wait: {}", group, what.first, state.groups.at(group).target_count,
+                        what.second);
+  }
+  return text;
+}
+
+void end_deletion(Work& work) {
+  if (!work.state.slots.empty() || work.observed.volumes_requested) return;
+  work.observed.volumes_requested = true;
+  work.effect(RemoveVolumes{});
+}
+
+}  // namespace
+
+ClusterState create(const ClusterWish& wish, const Context& context, std::vector<Event>& events) {
+  ClusterState state;
+  Cluster& cluster = state.cluster;
+  cluster.id = ClusterId(context.random->letters_and_digits(12));
+  cluster.name = wish.name;
+  cluster.region = wish.region;
+  cluster.account = wish.account;
+  cluster.created_at = context.now;
+  cluster.node_recovery = wish.node_recovery;
+  cluster.munge_key = context.secret(96);
+  cluster.spec = wish.spec;
+  record(cluster, events, context, ResourceType::Cluster, EventLevel::Info,
+         fmt::format("Cluster {} Creation started successfully", cluster.name))
+      .metadata["Cluster"] = json::object();
+  record(cluster, events, context, ResourceType::Cluster, EventLevel::Info, "Successfully created and stored munge key")
+      .metadata["Cluster"] = json::object();
+  for (const GroupWish& group : wish.groups) state.groups[group.name] = make_group(group, context.now);
+  return state;
+}
+
+Result<void> on_user_change(Work& work, const ClusterChange& change) {
+  if (auto ok = check(change, work.state, work.settings().quotas, work.context.instances_elsewhere); !ok) return ok;
+  if (change.node_recovery) work.touch_cluster().node_recovery = *change.node_recovery;
+  for (const GroupWish& wish : change.groups) change_group(work, wish);
+  for (const std::string& name : change.groups_to_delete) {
+    Group& group = work.touch(work.state.groups.at(name));
+    group.deleting = true;
+    group.status = GroupStatus::Deleting;
+    scaling_event(
+        work, group, EventLevel::Info,
+        fmt::format("InstanceGroup {} Deletion started successfully in Cluster {}", name, work.state.cluster.name));
+  }
+  return {};
+}
+
+Result<void> on_user_delete(Work& work) {
+  if (work.deleting()) return {};  // asked for twice
+  work.touch_cluster().status = ClusterStatus::Deleting;
+  for (auto& [name, group] : work.state.groups) work.touch(group).status = GroupStatus::Deleting;
+  cluster_event(work, EventLevel::Info,
+                fmt::format("Cluster {} Deletion started successfully", work.state.cluster.name));
+  return {};
+}
+
+void on_volumes_removed(Work& work, const Result<void>& result) {
+  if (result) {
+    work.out.changes.removed = true;
+    return;
+  }
+  work.observed.volumes_requested = false;
+  work.observed.volumes_retry = work.now() + Millis(5000);
+  cluster_event(work, EventLevel::Error, "The cluster's volumes could not be removed: tried again in 5 s",
+                result.error().message);
+}
+
+void settle_cluster(Work& work) {
+  if (work.deleting()) {
+    if (work.observed.volumes_retry && *work.observed.volumes_retry > work.now())
+      return work.wake_at(*work.observed.volumes_retry);
+    return end_deletion(work);
+  }
+  if (work.state.cluster.status == ClusterStatus::Creating && in_service(work.state)) {
+    work.touch_cluster().status = ClusterStatus::InService;
+    cluster_event(work, EventLevel::Info,
+                  fmt::format("Cluster {} Creation completed successfully", work.state.cluster.name));
+  }
+  if (std::string text = failure_message(work.state); text != work.state.cluster.failure_message)
+    work.touch_cluster().failure_message = std::move(text);
+}
+
+}  // namespace espalier::reconcile

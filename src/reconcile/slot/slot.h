@@ -1,0 +1,21 @@
+// One slot: from a wish to a Ready node, and away again.
+#pragma once
+
+#include "reconcile/work.h"
+
+namespace espalier::reconcile {
+
+// ---- what is learned about it
+void on_launch_done(Work& work, const LaunchDone& done);
+void on_terminate_done(Work& work, const TerminateDone& done);
+void on_machine_lost(Work& work, const MachineId& machine, const std::string& why);
+void on_listed(Work& work, const MachinesListed& listed);
+void on_capacity_changed(Work& work);
+
+// ---- what follows from its state and the time. True when it moved, so that what depends on it is looked at again.
+bool advance(Work& work, Slot& slot);
+
+// Puts it on its way out because of `why`: its machine must go, another one comes if the slot is still wanted.
+void lose(Work& work, Slot& slot, FailureClass kind, const std::string& why);
+
+}  // namespace espalier::reconcile

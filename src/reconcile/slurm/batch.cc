@@ -1,0 +1,257 @@
+#include "reconcile/slurm/batch.h"
+
+#include <algorithm>
+#include <set>
+
+#include "reconcile/events.h"
+#include "reconcile/slurm/nodes.h"
+#include "reconcile/slurm/wanted.h"
+
+namespace espalier::reconcile {
+
+namespace {
+
+using agent::SlurmStep;
+using agent::SlurmStepKind;
+using Names = std::set<std::string>;
+
+SlurmStep update_nodes(const std::vector<std::string>& nodes, std::string state, std::string reason,
+                       std::string address = "") {
+  SlurmStep step;
+  step.kind = SlurmStepKind::UpdateNodes;
+  step.nodes = slurm::compress(nodes);
+  step.state = std::move(state);
+  step.reason = std::move(reason);
+  step.address = std::move(address);
+  return step;
+}
+
+SlurmStep read(SlurmStepKind kind) {
+  SlurmStep step;
+  step.kind = kind;
+  return step;
+}
+
+SlurmStep partition(SlurmStepKind kind, const std::string& name, const std::string& nodes) {
+  SlurmStep step;
+  step.kind = kind;
+  step.partition = name;
+  step.nodes = nodes;
+  return step;
+}
+
+Names all_nodes(const SlurmApplied& slurm) {
+  Names names;
+  for (const auto& [name, nodes] : slurm.partition_nodes)
+    if (auto expanded = slurm::expand(nodes)) names.insert(expanded->begin(), expanded->end());
+  return names;
+}
+
+// `nodes` without those that are not in `keep`.
+std::string restrict_to(const std::string& nodes, const Names& keep) {
+  std::vector<std::string> kept;
+  for (auto& name : slurm::expand(nodes).value_or(std::vector<std::string>{}))
+    if (keep.contains(name)) kept.push_back(std::move(name));
+  return slurm::compress(kept);
+}
+
+SlurmStep write_files(const SlurmApplied& from, const SlurmApplied& to) {
+  SlurmStep step;
+  step.kind = SlurmStepKind::WriteFiles;
+  for (const auto& [name, text] : to.files) {
+    if (name == slurm::kSlurmConf) continue;  // the user's
+    if (const auto old = from.files.find(name); old == from.files.end() || old->second != text)
+      step.files.push_back({name, text, false});
+  }
+  for (const auto& [name, text] : from.files)
+    if (!to.files.contains(name)) step.remove.push_back(name);
+  return step;
+}
+
+bool nothing_in(const SlurmStep& step) { return step.files.empty() && step.remove.empty(); }
+
+// New slots are declared outside of every partition, set DOWN, and only then let in: in between, a waiting job would
+// take live and absent nodes together and hold them for good. Nodes that go leave their partitions first.
+std::vector<SlurmStep> steps_between(const SlurmApplied& from, const SlurmApplied& to) {
+  const Names before = all_nodes(from);
+  const Names after = all_nodes(to);
+  std::vector<std::string> added;
+  std::ranges::set_difference(after, before, std::back_inserter(added));
+
+  std::vector<SlurmStep> steps;
+  SlurmApplied middle = to;
+  middle.partition_nodes.clear();
+  for (const auto& [name, nodes] : from.partition_nodes) {
+    const std::string kept = restrict_to(nodes, after);
+    middle.partition_nodes[name] = kept;
+    if (kept != nodes) steps.push_back(partition(SlurmStepKind::UpdatePartition, name, kept));
+  }
+  middle.files[slurm::kPartitionsConf] = slurm::render_partitions(middle.partition_nodes);
+  if (SlurmStep files = write_files(from, middle); !nothing_in(files)) {
+    steps.push_back(std::move(files));
+    steps.push_back(read(SlurmStepKind::Reconfigure));
+  }
+  if (!added.empty()) steps.push_back(update_nodes(added, "DOWN", kWaiting, kNoAddress));
+  for (const auto& [name, nodes] : to.partition_nodes) {
+    const auto old = middle.partition_nodes.find(name);
+    if (old == middle.partition_nodes.end())
+      steps.push_back(partition(SlurmStepKind::CreatePartition, name, nodes));
+    else if (old->second != nodes)
+      steps.push_back(partition(SlurmStepKind::UpdatePartition, name, nodes));
+  }
+  for (const auto& [name, nodes] : middle.partition_nodes)
+    if (!to.partition_nodes.contains(name)) steps.push_back(partition(SlurmStepKind::DeletePartition, name, ""));
+  if (SlurmStep files = write_files(middle, to); !nothing_in(files)) steps.push_back(std::move(files));
+  return steps;
+}
+
+void start(Work& work, const Slot& controller, Observed::Batch batch) {
+  batch.steps.push_back(read(SlurmStepKind::ReadTopology));
+  batch.steps.push_back(read(SlurmStepKind::ReadNodes));
+  agent::Command command;
+  command.slurm = batch.steps;
+  batch.id = work.send(controller.machine->id, std::move(command));
+  work.observed.batch = std::move(batch);
+}
+
+// The first words to a slurmctld that has just come up with our files, or that a new run of ours meets.
+void start_first(Work& work, const Slot& controller) {
+  Observed::Batch batch;
+  batch.files = true;
+  batch.target = work.state.slurm;
+  batch.plan = topology_plan(work.state);
+  const Names nodes = all_nodes(work.state.slurm);
+  if (work.state.slurm.revision == 0 && !nodes.empty())
+    batch.steps.push_back(update_nodes({nodes.begin(), nodes.end()}, "DOWN", kWaiting, kNoAddress));
+  start(work, controller, std::move(batch));
+}
+
+bool start_orders(Work& work, const Slot& controller) {
+  Observed::Batch batch;
+  if (auto nodes = to_release(work); !nodes.empty())
+    batch.steps.push_back(update_nodes(nodes, "DOWN", kWaiting, kNoAddress));
+  if (auto nodes = to_drain(work); !nodes.empty()) batch.steps.push_back(update_nodes(nodes, "DRAIN", kDraining));
+  if (auto nodes = to_admit(work); !nodes.empty()) batch.steps.push_back(update_nodes(nodes, "IDLE", ""));
+  if (batch.steps.empty()) return false;
+  start(work, controller, std::move(batch));
+  return true;
+}
+
+std::size_t hash_of(const SlurmApplied& slurm) {
+  std::size_t hash = 0;
+  for (const auto& [name, text] : slurm.files) hash = hash * 31 + std::hash<std::string>()(name + "\n" + text);
+  return hash;
+}
+
+// Quiet time and longest wait: many machines that come together cost one reconfigure.
+bool files_are_due(Work& work, const SlurmApplied& target) {
+  Observed& observed = work.observed;
+  const std::size_t hash = hash_of(target);
+  if (!observed.files_differ_since) observed.files_differ_since = work.now();
+  if (!observed.files_changed_at || observed.files_wanted != hash) {
+    observed.files_changed_at = work.now();
+    observed.files_wanted = hash;
+  }
+  const Time due = std::min(*observed.files_changed_at + work.settings().topology_quiet,
+                            *observed.files_differ_since + work.settings().topology_longest);
+  if (work.now() >= due) return true;
+  work.wake_at(due);
+  return false;
+}
+
+void start_files(Work& work, const Slot& controller) {
+  SlurmWanted wanted = slurm_wanted(work.state);
+  const bool same = wanted.target.files == work.state.slurm.files &&
+                    wanted.target.partition_nodes == work.state.slurm.partition_nodes;
+  const bool placed_right = work.observed.leaves == topology::leaves(wanted.plan);
+  if (same && placed_right) {
+    work.observed.files_differ_since.reset();
+    work.observed.files_changed_at.reset();
+    return;
+  }
+  if (!files_are_due(work, wanted.target)) return;
+  Observed::Batch batch;
+  batch.files = true;
+  batch.steps = steps_between(work.state.slurm, wanted.target);
+  if (same) batch.steps.push_back(read(SlurmStepKind::Reconfigure));  // the file is right, slurmctld is not
+  batch.target = std::move(wanted.target);
+  batch.plan = std::move(wanted.plan);
+  start(work, controller, std::move(batch));
+}
+
+void fail_batch(Work& work, const Observed::Batch& batch, const std::string& why) {
+  const int doublings = std::min(work.observed.batch_failures++, 6);
+  work.observed.batch_retry =
+      work.now() + std::min(Millis(30'000), work.settings().slurm_retry_first * (1 << doublings));
+  if (!batch.files || work.state.slurm.failure == why) return;
+  work.state.slurm.failure = why;
+  work.out.changes.slurm = true;
+  cluster_event(work, EventLevel::Error, "Slurm configuration could not be applied: the last good one stays", why);
+}
+
+void confirm_files(Work& work, const Observed::Batch& batch) {
+  SlurmApplied& applied = work.state.slurm;
+  const bool news = applied.revision == 0 || !applied.failure.empty() || applied.files != batch.target.files ||
+                    applied.partition_nodes != batch.target.partition_nodes;
+  if (!news) return;
+  const auto revision = applied.revision;
+  applied = batch.target;
+  applied.revision = revision + 1;
+  applied.since = work.now();
+  applied.failure.clear();
+  work.out.changes.slurm = true;
+  cluster_event(work, EventLevel::Info,
+                "Slurm was reconfigured successfully. Slurm config updated to match desired state");
+}
+
+std::string first_failure(const agent::CommandResult& result) {
+  for (std::size_t i = 0; i < result.steps.size(); ++i)
+    if (!result.steps[i].ok) return result.steps[i].output;
+  return result.error.empty() ? "no answer" : result.error;
+}
+
+}  // namespace
+
+void decide_batch(Work& work) {
+  Slot* controller = work.ready_controller();
+  if (!controller || work.deleting() || work.observed.batch) return;
+  if (work.observed.batch_retry && *work.observed.batch_retry > work.now())
+    return work.wake_at(*work.observed.batch_retry);
+  if (!work.observed.slurm_read) return start_first(work, *controller);
+  if (!start_orders(work, *controller)) start_files(work, *controller);
+}
+
+void on_batch_done(Work& work, const agent::CommandResult& result) {
+  if (!work.observed.batch || work.observed.batch->id != result.id) return;
+  const Observed::Batch batch = std::move(*work.observed.batch);
+  work.observed.batch.reset();
+  if (!result.ok || result.steps.size() != batch.steps.size()) return fail_batch(work, batch, first_failure(result));
+
+  const std::string& shown = result.steps[result.steps.size() - 2].output;
+  work.observed.slurm_nodes.clear();
+  on_nodes_seen(work, read_node_lines(result.steps.back().output));
+  auto leaves = topology::read_leaves(shown);
+  work.observed.leaves = leaves ? std::move(*leaves) : std::map<std::string, std::string>{};
+  work.observed.slurm_read = true;
+  if (!batch.files) return;
+  if (batch.target.files.contains(slurm::kTopologyConf) && batch.target.files != work.state.slurm.files) {
+    if (auto agrees = topology::compare(batch.plan, shown); !agrees)
+      return fail_batch(work, batch, agrees.error().message);
+  }
+  work.observed.batch_failures = 0;
+  work.observed.batch_retry.reset();
+  confirm_files(work, batch);
+}
+
+void update_watch(Work& work) {
+  Slot* controller = work.ready_controller();
+  if (!controller || work.deleting() || !work.observed.slurm_read) return;
+  std::string nodes = slurm::compress(to_watch(work));
+  if (nodes == work.observed.watching) return;
+  work.observed.watching = nodes;
+  agent::Command command;
+  command.watch = std::move(nodes);
+  work.send(controller->machine->id, std::move(command));
+}
+
+}  // namespace espalier::reconcile

@@ -1,0 +1,139 @@
+#include "reconcile/slurm/nodes.h"
+
+#include "model/instance_type.h"
+
+namespace espalier::reconcile {
+
+namespace {
+
+const agent::NodeView* view_of(const Work& work, const std::string& node) {
+  const auto found = work.observed.slurm_nodes.find(node);
+  return found == work.observed.slurm_nodes.end() ? nullptr : &found->second;
+}
+
+bool is_compute(const Work& work, const Slot& slot) {
+  return work.state.groups.at(slot.group).type == NodeType::Compute;
+}
+
+// A slurmd has registered from this very machine. An address alone could be another's; the state alone too.
+bool registered(const agent::NodeView& view, const Slot& slot) {
+  return slot.machine && view.address == slot.machine->address && slurm::read_state(view.state).registered;
+}
+
+bool has_own_reason(const agent::NodeView& view) {
+  return view.reason.empty() || view.reason.starts_with("espalier:") || view.reason == "Not responding";
+}
+
+// Slurm has it where its position belongs; a position that stays unknown does not keep it out for ever.
+bool placed(Work& work, const Slot& slot, const topology::Plan& plan) {
+  if (plan.model == topology::Model::flat) return true;
+  const auto wanted = topology::leaves(plan);
+  const auto shown = work.observed.leaves.find(slot.node_name);
+  if (shown == work.observed.leaves.end() || !wanted.contains(slot.node_name) ||
+      wanted.at(slot.node_name) != shown->second)
+    return false;
+  if (shown->second != topology::kUnplaced) return true;
+  const Time enough = slot.since + work.settings().unplaced_after;
+  if (work.now() >= enough) return true;
+  work.wake_at(enough);
+  return false;
+}
+
+template <typename Wanted>
+std::vector<std::string> nodes_where(Work& work, Wanted wanted) {
+  std::vector<std::string> nodes;
+  for (auto& [id, slot] : work.state.slots) {
+    if (!is_compute(work, slot)) continue;
+    const agent::NodeView* view = view_of(work, slot.node_name);
+    if (view && wanted(slot, *view)) nodes.push_back(slot.node_name);
+  }
+  return nodes;
+}
+
+}  // namespace
+
+std::vector<agent::NodeView> read_node_lines(const std::string& output) {
+  std::vector<agent::NodeView> nodes;
+  std::size_t at = 0;
+  while (at < output.size()) {
+    const std::size_t end = std::min(output.find('\n', at), output.size());
+    const std::string line = output.substr(at, end - at);
+    at = end + 1;
+    const std::size_t a = line.find('|');
+    const std::size_t b = a == std::string::npos ? a : line.find('|', a + 1);
+    const std::size_t c = b == std::string::npos ? b : line.find('|', b + 1);
+    if (c == std::string::npos) continue;
+    nodes.push_back(
+        {line.substr(0, a), line.substr(a + 1, b - a - 1), line.substr(b + 1, c - b - 1), line.substr(c + 1)});
+  }
+  return nodes;
+}
+
+void on_nodes_seen(Work& work, const std::vector<agent::NodeView>& nodes) {
+  for (const agent::NodeView& view : nodes) work.observed.slurm_nodes[view.name] = view;
+}
+
+bool admitted(Work& work, Slot& slot) {
+  const NodeType type = work.group_of(slot).type;
+  if (type == NodeType::Login) return true;
+  if (type == NodeType::Controller) return work.observed.slurm_read;
+  const agent::NodeView* view = view_of(work, slot.node_name);
+  if (!view || !registered(*view, slot)) return false;
+  work.set(slot, ConditionType::Registered, true, "its slurmd has registered");
+  const slurm::NodeFacts facts = slurm::read_state(view->state);
+  if (facts.down) return false;
+  work.set(slot, ConditionType::Placed, true, "on leaf " + work.observed.leaves[slot.node_name]);
+  work.set(slot, ConditionType::Schedulable, true, "slurmctld shows it " + view->state);
+  return true;
+}
+
+bool drained(Work& work, const Slot& slot) {
+  if (!is_compute(work, slot)) return true;
+  if (!work.observed.slurm_read || work.observed.batch) return false;  // an answer under way may say otherwise
+  const agent::NodeView* view = view_of(work, slot.node_name);
+  if (!view) return true;  // read back, and slurmctld does not know it
+  const slurm::NodeFacts facts = slurm::read_state(view->state);
+  return !facts.busy && (facts.draining || facts.down);
+}
+
+bool released(Work& work, const Slot& slot) {
+  if (!is_compute(work, slot) || !work.ready_controller()) return true;
+  if (!work.observed.slurm_read) return false;
+  const agent::NodeView* view = view_of(work, slot.node_name);
+  return !view || (view->address == kNoAddress && slurm::read_state(view->state).down);
+}
+
+std::vector<std::string> to_release(Work& work) {
+  return nodes_where(work, [&](const Slot& slot, const agent::NodeView& view) {
+    const bool leaving = slot.state == SlotState::Terminating;
+    const bool without = !slot.machine;
+    return (leaving || without) && (view.address != kNoAddress || !slurm::read_state(view.state).down);
+  });
+}
+
+std::vector<std::string> to_drain(Work& work) {
+  return nodes_where(work, [&](const Slot& slot, const agent::NodeView& view) {
+    const slurm::NodeFacts facts = slurm::read_state(view.state);
+    return slot.state == SlotState::Draining && !facts.draining && !facts.down;
+  });
+}
+
+std::vector<std::string> to_admit(Work& work) {
+  std::optional<topology::Plan> plan;
+  return nodes_where(work, [&](Slot& slot, const agent::NodeView& view) {
+    if (slot.state != SlotState::Joining || !slot.wanted || !registered(view, slot)) return false;
+    if (!slurm::read_state(view.state).down || !has_own_reason(view)) return false;
+    if (!plan) plan = topology_plan(work.state);
+    return placed(work, slot, *plan);
+  });
+}
+
+std::vector<std::string> to_watch(const Work& work) {
+  std::vector<std::string> nodes;
+  for (const auto& [id, slot] : work.state.slots)
+    if (is_compute(work, slot) && (slot.state == SlotState::Joining || slot.state == SlotState::Draining))
+      nodes.push_back(slot.node_name);
+  return nodes;
+}
+
+}  // namespace espalier::reconcile

@@ -1,0 +1,35 @@
+// What slurmctld shows of a slot's node, and what follows: may it be used, has it been let go?
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "reconcile/work.h"
+#include "slurm/node_state.h"
+
+namespace espalier::reconcile {
+
+inline constexpr const char* kNoAddress = "0.0.0.0";
+inline constexpr const char* kWaiting = "espalier:waiting";
+inline constexpr const char* kDraining = "espalier:scale-down";
+
+// Lines of ReadNodes: "name|state|address|reason".
+std::vector<agent::NodeView> read_node_lines(const std::string& output);
+void on_nodes_seen(Work& work, const std::vector<agent::NodeView>& nodes);
+
+// The slot's node may be used: its machine has registered, is placed, and slurmctld shows it up.
+// Controllers: slurmctld answers and was read back. Login machines: set up.
+bool admitted(Work& work, Slot& slot);
+// No job is on it and none can come. What cannot be read is busy.
+bool drained(Work& work, const Slot& slot);
+// slurmctld has let the machine's address go, or knows nothing of it: the provider may free it.
+bool released(Work& work, const Slot& slot);
+
+// Nodes that wait for an order of ours, by what it is.
+std::vector<std::string> to_release(Work& work);
+std::vector<std::string> to_drain(Work& work);
+std::vector<std::string> to_admit(Work& work);
+// Nodes whose next change somebody waits for: looked at closely.
+std::vector<std::string> to_watch(const Work& work);
+
+}  // namespace espalier::reconcile

@@ -1,0 +1,120 @@
+#include "reconcile/step.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "reconcile/agents.h"
+#include "reconcile/cluster/cluster.h"
+#include "reconcile/events.h"
+#include "reconcile/group/group.h"
+#include "reconcile/slot/slot.h"
+#include "reconcile/slurm/batch.h"
+#include "reconcile/slurm/nodes.h"
+#include "reconcile/slurm/wanted.h"
+#include "reconcile/work.h"
+
+namespace espalier::reconcile {
+
+namespace {
+
+// What each kind of input means.
+struct Learn {
+  Work& work;
+
+  void operator()(const UserChange& in) const { work.out.user.push_back(on_user_change(work, in.change)); }
+  void operator()(const UserDelete&) const { work.out.user.push_back(on_user_delete(work)); }
+  void operator()(const MachinesListed& in) const { on_listed(work, in); }
+  void operator()(const LaunchDone& in) const { on_launch_done(work, in); }
+  void operator()(const TerminateDone& in) const { on_terminate_done(work, in); }
+  void operator()(const MachineExited& in) const {
+    if (!work.observed.terminating.contains(in.machine))
+      on_machine_lost(work, in.machine, fmt::format("Instance {} has ended", in.machine.value));
+  }
+  void operator()(const AgentEnrols& in) const { on_agent_enrols(work, in); }
+  void operator()(const AgentHere& in) const { on_agent_here(work, in.machine); }
+  void operator()(const CommandDone& in) const {
+    Slot* slot = work.slot_of(in.machine);
+    if (!slot) return;
+    const auto setup = work.observed.setup_sent.find(in.machine);
+    if (setup != work.observed.setup_sent.end() && setup->second == in.result.id)
+      on_setup_done(work, *slot, in.result);
+    else
+      on_batch_done(work, in.result);
+  }
+  void operator()(const NodesSeen& in) const {
+    const Slot* controller = work.controller();
+    if (controller && controller->machine && controller->machine->id == in.machine) on_nodes_seen(work, in.nodes);
+  }
+  void operator()(const DaemonsSeen&) const {}  // shown by the hub; repairs come with health
+  void operator()(const CapacityChanged&) const { on_capacity_changed(work); }
+  void operator()(const VolumesRemoved& in) const { on_volumes_removed(work, in.result); }
+};
+
+void list_when_due(Work& work) {
+  Observed& observed = work.observed;
+  const bool due = !observed.listed || (observed.list_at && *observed.list_at <= work.now());
+  if (due && !observed.listing) {
+    observed.listing = true;
+    observed.list_at.reset();
+    work.effect(ListMachines{});
+  } else if (observed.list_at) {
+    work.wake_at(*observed.list_at);
+  }
+}
+
+void advance_slots(Work& work) {
+  std::vector<Slot*> slots;
+  slots.reserve(work.state.slots.size());
+  for (auto& [id, slot] : work.state.slots) slots.push_back(&slot);
+  std::ranges::sort(slots, {}, [](const Slot* slot) { return std::tie(slot->group, slot->number); });
+  for (Slot* slot : slots) {
+    // Each move goes one edge down the life table, which has no cycle without an answer from outside or a delay.
+    for (int moves = 0; moves < 8 && advance(work, *slot); ++moves) {
+    }
+    if (slot->state == SlotState::Gone) work.drop(SlotId(slot->id));
+  }
+}
+
+void settle(Work& work) {
+  for (auto& [name, group] : work.state.groups) match_target(work, group);
+  advance_slots(work);
+  decide_batch(work);
+  update_watch(work);
+  spread_hosts(work);
+  settle_cluster(work);
+  for (auto& [name, group] : work.state.groups) settle_group(work, group);
+  for (const std::string& name : work.out.changes.dropped_groups) work.state.groups.erase(name);
+}
+
+void index_machines(Work& work) {
+  if (!work.observed.slot_of_machine.empty()) return;
+  for (const auto& [id, slot] : work.state.slots)
+    if (slot.machine) work.observed.slot_of_machine[slot.machine->id] = id;
+}
+
+}  // namespace
+
+bool Changes::none() const {
+  return !cluster && !slurm && !removed && groups.empty() && dropped_groups.empty() && slots.empty() &&
+         dropped_slots.empty() && events.empty();
+}
+
+Output step(ClusterState& state, Observed& observed, std::vector<Input> inputs, const Context& context) {
+  Work work{state, observed, context, {}};
+  index_machines(work);
+  for (const Input& input : inputs) std::visit(Learn{work}, input);
+  if (!work.out.changes.removed) {
+    list_when_due(work);
+    settle(work);
+  }
+  return std::move(work.out);
+}
+
+topology::Plan topology_plan(const ClusterState& state) { return slurm_wanted(state).plan; }
+
+bool topology_true(const ClusterState& state, const Observed& observed) {
+  if (!observed.slurm_read || observed.batch) return false;
+  return observed.leaves == topology::leaves(topology_plan(state));
+}
+
+}  // namespace espalier::reconcile
