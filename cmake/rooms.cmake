@@ -4,6 +4,7 @@
 find_package(GTest REQUIRED)
 find_package(Threads REQUIRED)
 include(GoogleTest)
+add_custom_target(unit_tests)  # all of them, and nothing else: what the sanitizer builds need
 
 # espalier_room(NAME [SOURCES dir...] [DEPS target...]): the library of src/NAME.
 function(espalier_room name)
@@ -30,6 +31,7 @@ function(espalier_room name)
   if(tests)
     add_executable(${target}_test ${tests})
     target_link_libraries(${target}_test PRIVATE ${target} GTest::gmock GTest::gtest_main rapidcheck)
+    add_dependencies(unit_tests ${target}_test)
     gtest_discover_tests(${target}_test DISCOVERY_TIMEOUT 60 PROPERTIES LABELS unit TIMEOUT 120)
   endif()
 endfunction()

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# Slurm's topology is true the whole time: before machines are there, while they come and go, and under running jobs.
+. "$(dirname "$0")/lib.sh"
+
+# The running job must still be the same one, on the same nodes.
+job_survives() {
+  expect_equal "the running job" "$running" "$(on_login "squeue -h -j $job -o '%T %N %S'")"
+}
+p5_nodes_are() { [ "$(node_states | grep -c '^p5-')" = "$1" ]; }
+
+start_service
+esp capacity set ml.p5.48xlarge=0
+create_cluster "$(head_groups)" "$(group p5 Compute ml.p5.48xlarge 8 gpu)" "$(group c5 Compute ml.c5.4xlarge 2 cpu)"
+wait_until 60 status_is InService
+wait_until 60 nodes_in idle 2
+
+say "slots without a machine are on the leaf unplaced, CPU nodes off the fabric"
+wait_until 20 topology_is_true
+expect_equal "leaf of p5-8" unplaced "$(leaf_of p5-8)"
+expect_equal "leaf of c5-1" off-fabric "$(leaf_of c5-1)"
+
+say "machines arrive: every node has a leaf of its fabric"
+esp capacity set ml.p5.48xlarge=8
+wait_until 60 nodes_in idle 10
+wait_until 20 no_leaf_is unplaced
+wait_until 20 topology_is_true
+leaves=$(slurm_leaves)
+
+say "scaling up while a job waits takes no live node hostage"
+job=$(submit "-N2 -p gpu --wrap 'sleep 600'")
+wait_until 20 job_is "$job" RUNNING
+running=$(on_login "squeue -h -j $job -o '%T %N %S'")
+update_groups "$(group p5 Compute ml.p5.48xlarge 12 gpu)"
+wait_until 30 p5_nodes_are 12
+waiting=$(submit "-N10 -p gpu --wrap 'srun hostname'")
+small=$(submit "-N6 -p gpu -t 10 --wrap 'srun hostname'")
+wait_until 20 job_is "$small" COMPLETED
+expect_equal "the waiting job" "PENDING" "$(on_login "squeue -h -j $waiting -o '%T%N'")"
+wait_until 20 topology_is_true
+expect_equal "places of those that were there" "$leaves" "$(slurm_leaves | grep -v ' unplaced$')"
+job_survives
+esp capacity set ml.p5.48xlarge=12
+wait_until 60 job_is "$waiting" COMPLETED
+wait_until 20 topology_is_true
+wait_until 20 no_leaf_is unplaced
+job_survives
+
+say "scaling down takes idle nodes and prunes the tree"
+update_groups "$(group p5 Compute ml.p5.48xlarge 3 gpu)"
+wait_until 60 p5_nodes_are 3
+wait_until 20 topology_is_true
+job_survives
+on_login "scancel $job"
+
+delete_cluster
+stop_service
