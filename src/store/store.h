@@ -26,29 +26,35 @@ struct Commit {
   std::vector<Slot> put_slots;
   std::vector<SlotId> drop_slots;
   std::optional<SlurmApplied> slurm;
-  std::vector<Event> events;    // appended; sequences grow by one
-  bool remove_cluster = false;  // the cluster, its rows and its events go
+  // Appended. The first sequence is one more than that of the cluster's newest event, pruned or not; the first event of
+  // a cluster has 1. load() gives the newest as Cluster::last_event, whether or not a commit had the cluster's row.
+  std::vector<Event> events;
+  bool remove_cluster = false;  // the cluster, its rows and its events go; no more of the commit counts
 };
 
 struct EventQuery {
-  ClusterId cluster;
-  std::string group;                   // "" → any
-  MachineId instance;                  // empty → any
-  std::optional<ResourceType> resource;
-  std::optional<Time> after, before;   // exclusive
-  std::int64_t after_sequence = 0;     // exclusive: only events with a greater sequence
-  std::int64_t before_sequence = 0;    // exclusive; 0 → no bound
-  bool ascending = false;              // by sequence
-  int limit = 100;
+  // {}: so that a query can be written as {.cluster = …, .limit = 1}.
+  ClusterId cluster{};
+  std::string group{};   // "" → any
+  MachineId instance{};  // empty → any
+  std::optional<ResourceType> resource{};
+  std::optional<Time> after{}, before{};  // exclusive
+  std::int64_t after_sequence = 0;        // exclusive: only events with a greater sequence
+  std::int64_t before_sequence = 0;       // exclusive; 0 → no bound
+  bool ascending = false;                 // by sequence
+  int limit = 100;                        // 0 and less: none
 };
 
 class Store {
  public:
   virtual ~Store() = default;
   // Returns the new revision. kConflict: the revision is another. kExists: the (account, region, name) is taken.
+  // kInvalid: the commit contradicts itself. Any other error: the outcome is not known, load again. Drops go before
+  // puts.
   virtual Result<std::int64_t> apply(const Commit& commit) = 0;
-  // Every cluster, whole. At the start only.
+  // Every cluster, whole, by id. At the start only.
   virtual Result<std::vector<ClusterState>> load() = 0;
+  // By sequence, newest first unless asked otherwise. Events of a cluster that is not there: none.
   virtual Result<std::vector<Event>> events(const EventQuery& query) = 0;
   virtual Result<std::optional<Event>> event(const ClusterId& cluster, const std::string& event_id) = 0;
   // Drops the oldest events of a cluster beyond `keep`.
@@ -56,7 +62,8 @@ class Store {
 };
 
 std::unique_ptr<Store> memory_store();
-// One file in WAL mode, made when absent, mode 0600. kConflict when another process holds it.
+// One file in WAL mode, made when absent, mode 0600; `path`.lock beside it. kConflict when another process holds it:
+// the message has its pid. kInvalid: it is no state file, or one of a newer Espalier.
 Result<std::unique_ptr<Store>> sqlite_store(const std::string& path);
 
 }  // namespace espalier::store
