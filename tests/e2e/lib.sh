@@ -52,7 +52,7 @@ set -o errtrace
 say() { printf '%3d s  %s\n' "$SECONDS" "$*"; }
 
 # expect_equal WHAT EXPECTED ACTUAL
-expect_equal() { [ "$2" = "$3" ] || fail "$1" "$(diff <(printf '%s\n' "$2") <(printf '%s\n' "$3"))"; }
+expect_equal() { [ "$2" = "$3" ] || fail "$1" "$(diff <(printf '%s\n' "$2") <(printf '%s\n' "$3") || true)"; }
 # expect_match WHAT REGEX TEXT
 expect_match() { grep -Eq -- "$2" <<<"$3" || fail "$1: nothing matches '$2'" "$3"; }
 
@@ -177,8 +177,7 @@ foreign_processes() {  # those in other PID namespaces than this world's own, an
   for process in /proc/[0-9]*; do
     [ -e "$process/ns/pid" ] || continue
     if ! [ "$process/ns/pid" -ef /proc/self/ns/pid ] || grep -qsz espalier-agent "$process/cmdline"; then
-      tr '\0' ' ' <"$process/cmdline"
-      echo
+      echo "${process#/proc/} $(<"$process/comm")"
     fi
   done 2>/dev/null
 }
