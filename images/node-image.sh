@@ -18,13 +18,14 @@ if [ -e "$out" ]; then
 fi
 
 # The mirror that this host itself uses for Debian.
+# shellcheck disable=SC2016  # apt expands it
 mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' | head -1)
 [ -n "$mirror" ] || { echo "node-image.sh: apt knows no Debian mirror: run apt-get update" >&2; exit 1; }
 
 part=$out.part
 rm -rf "$part"
-trap 'rm -rf "$part" "$out.lock"' EXIT
-packages=slurmctld,slurmd,slurm-client,slurm-wlm-basic-plugins,munge,iproute2,procps,hostname,less,util-linux
+trap 'rm -rf "$part"' EXIT
+packages=slurmctld,slurmd,slurm-client,slurm-wlm-basic-plugins,sackd,munge,iproute2,procps,hostname,less,util-linux
 mmdebstrap --variant=minbase --include="$packages" --dpkgopt='path-exclude=/usr/share/doc/*' \
   --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
   "$suite" "$part" "$mirror"
@@ -40,6 +41,6 @@ rm -rf "$part"/var/lib/apt/lists/* "$part"/var/cache/apt/* "$part"/var/cache/deb
 : >"$part/etc/machine-id"
 mkdir -p "$part/etc/slurm" "$part/var/spool/slurmctld" "$part/var/spool/slurmd" "$part/var/log/slurm"
 chroot "$part" chown slurm:slurm /var/spool/slurmctld /var/log/slurm
-chroot "$part" sh -c 'command -v slurmctld slurmd scontrol srun munged ip' >/dev/null
+chroot "$part" sh -c 'command -v slurmctld slurmd sackd scontrol srun munged ip' >/dev/null
 echo "$stamp" >"$part/etc/espalier-image"
 mv "$part" "$out"
