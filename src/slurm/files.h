@@ -5,6 +5,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/instance_type.h"
@@ -31,9 +32,12 @@ struct ClusterFiles {
   std::string controller_address;
   std::vector<NodeLine> nodes;
   std::map<std::string, std::vector<std::string>> partitions;  // name → node names; "dev" is added here with all nodes
-  std::string topology_plugin;  // "topology/tree", "topology/flat" for the version
+  std::string topology_plugin;  // topology::plugin(): "topology/tree", "topology/default"
   std::string topology_file;    // text of topology.conf; "" → no such file
 };
+
+// The ClusterName that Slurm makes of a cluster's name: lower case. 24.11 takes all 63 characters that a name may have.
+std::string cluster_name_for_slurm(std::string_view name);
 
 // All files by name. A file that must not exist is absent.
 std::map<std::string, std::string> render(const ClusterFiles& files);

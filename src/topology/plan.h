@@ -15,8 +15,8 @@
 
 namespace espalier::topology {
 
-inline constexpr const char* kUnplaced = "unplaced";      // leaf of the slots without a position yet
-inline constexpr const char* kOffFabric = "off-fabric";   // leaf of types that have no position
+inline constexpr const char* kUnplaced = "unplaced";     // leaf of the slots without a position yet
+inline constexpr const char* kOffFabric = "off-fabric";  // leaf of types that have no position
 inline constexpr const char* kRoot = "fabric";
 
 // One compute slot.

@@ -1,0 +1,220 @@
+#include "slurm/hostlist.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cstdint>
+
+namespace espalier::slurm {
+namespace {
+
+constexpr std::size_t kMaxNames = 65'536;
+// Slurm counts in 64 bits; 18 digits always fit. Digits before them belong to the prefix.
+constexpr std::size_t kMaxDigits = 18;
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+bool is_separator(char c) { return c == ',' || std::isspace(static_cast<unsigned char>(c)) != 0; }
+
+// "p5-12" → "p5-" and "12".
+struct Split {
+  std::string_view prefix;
+  std::string_view digits;
+
+  explicit Split(std::string_view name) {
+    std::size_t from = name.size();
+    while (from > 0 && name.size() - from < kMaxDigits && is_digit(name[from - 1])) --from;
+    prefix = name.substr(0, from);
+    digits = name.substr(from);
+  }
+};
+
+// A longer number is a larger one: right for plain numbers, and it keeps "07" apart from "7" as Slurm does.
+int compare_digits(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return a.size() < b.size() ? -1 : 1;
+  return a.compare(b);
+}
+
+std::string_view take_digits(std::string_view& text) {
+  const auto end = std::find_if_not(text.begin(), text.end(), is_digit);
+  const auto digits = text.substr(0, static_cast<std::size_t>(end - text.begin()));
+  text.remove_prefix(digits.size());
+  return digits;
+}
+
+// Compares run by run: runs of digits as numbers, all else by character.
+int compare_text(std::string_view a, std::string_view b) {
+  while (!a.empty() && !b.empty()) {
+    if (is_digit(a.front()) && is_digit(b.front())) {
+      if (const int order = compare_digits(take_digits(a), take_digits(b)); order != 0) return order;
+    } else if (a.front() != b.front()) {
+      return a.front() < b.front() ? -1 : 1;
+    } else {
+      a.remove_prefix(1);
+      b.remove_prefix(1);
+    }
+  }
+  return static_cast<int>(!a.empty()) - static_cast<int>(!b.empty());
+}
+
+bool split_less(const Split& a, const Split& b) {
+  if (a.prefix == b.prefix) return compare_digits(a.digits, b.digits) < 0;
+  return compare_text(a.prefix, b.prefix) < 0;
+}
+
+std::uint64_t number_of(std::string_view digits) {
+  std::uint64_t value = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  return value;
+}
+
+// What the bracket range that started with `first` prints for `value`.
+std::string padded(std::uint64_t value, std::size_t width) { return fmt::format("{:0{}}", value, width); }
+
+// One item of a host list, such as "rack[1-2]n[01-10]", while it is read.
+class Item {
+ public:
+  Item(std::string_view text, std::size_t room) : text_(text), room_(room) {}
+
+  Result<std::vector<std::string>> expand() {
+    names_ = {""};
+    while (at_ < text_.size()) {
+      if (text_[at_] == '[') {
+        if (auto ok = bracket(); !ok) return tl::unexpected(ok.error());
+      } else if (text_[at_] == ']') {
+        return error("a ']' without '['");
+      } else {
+        for (auto& name : names_) name += text_[at_];
+        ++at_;
+      }
+    }
+    return std::move(names_);
+  }
+
+ private:
+  Result<void> bracket() {
+    const auto close = text_.find(']', at_);
+    if (close == std::string_view::npos) return error("a '[' without ']'");
+    auto list = text_.substr(at_ + 1, close - at_ - 1);
+    std::vector<std::string> numbers;
+    while (true) {
+      const auto comma = std::min(list.find(','), list.size());
+      if (auto ok = range(list.substr(0, comma), numbers); !ok) return ok;
+      if (comma == list.size()) break;
+      list.remove_prefix(comma + 1);
+    }
+    if (numbers.size() * names_.size() > room_) return error(fmt::format("more than {} names", kMaxNames));
+    multiply(numbers);
+    at_ = close + 1;
+    return {};
+  }
+
+  Result<void> range(std::string_view text, std::vector<std::string>& numbers) {
+    const auto dash = text.find('-');
+    const auto low = text.substr(0, dash);
+    const auto high = dash == std::string_view::npos ? low : text.substr(dash + 1);
+    const auto is_number = [](std::string_view t) {
+      return !t.empty() && t.size() <= kMaxDigits && std::all_of(t.begin(), t.end(), is_digit);
+    };
+    if (!is_number(low) || !is_number(high)) return error(fmt::format("'{}' is no number or range", text));
+    const auto first = number_of(low), last = number_of(high);
+    if (first > last) return error(fmt::format("the range '{}' runs backwards", text));
+    if (last - first >= room_ - std::min(room_, numbers.size()))
+      return error(fmt::format("more than {} names", kMaxNames));
+    for (auto n = first; n <= last; ++n) numbers.push_back(padded(n, low.size()));
+    return {};
+  }
+
+  // Leftmost bracket slowest, as slurmctld counts.
+  void multiply(const std::vector<std::string>& numbers) {
+    std::vector<std::string> product;
+    product.reserve(names_.size() * numbers.size());
+    for (const auto& name : names_)
+      for (const auto& number : numbers) product.push_back(name + number);
+    names_ = std::move(product);
+  }
+
+  [[nodiscard]] tl::unexpected<Error> error(std::string_view what) const {
+    return fail(ErrorCode::kInvalid, "host list item '{}', character {}: {}; write it like p5-[1-3,7]",
+                text_.substr(0, 80), at_ + 1, what);
+  }
+
+  std::string_view text_;
+  std::size_t room_;
+  std::size_t at_ = 0;
+  std::vector<std::string> names_;
+};
+
+// The item at the front: up to a separator that is not within brackets.
+std::string_view take_item(std::string_view& list) {
+  bool within = false;
+  std::size_t end = 0;
+  for (; end < list.size() && (within || !is_separator(list[end])); ++end) {
+    if (list[end] == '[') within = true;
+    if (list[end] == ']') within = false;
+  }
+  const auto item = list.substr(0, end);
+  list.remove_prefix(end);
+  return item;
+}
+
+// From `it` on: how far names follow each other in one range.
+template <typename Iterator>
+Iterator end_of_run(Iterator it, Iterator end) {
+  auto next = number_of(it->digits);
+  const auto width = it->digits.size();
+  const auto prefix = it->prefix;
+  for (; it != end && it->prefix == prefix && it->digits == padded(next, width); ++it) ++next;
+  return it;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> expand(std::string_view hostlist) {
+  std::vector<std::string> names;
+  if (hostlist == "(null)") return names;
+  while (true) {
+    while (!hostlist.empty() && is_separator(hostlist.front())) hostlist.remove_prefix(1);
+    if (hostlist.empty()) return names;
+    if (names.size() == kMaxNames) return fail(ErrorCode::kInvalid, "a host list of more than {} names", kMaxNames);
+    auto item = Item(take_item(hostlist), kMaxNames - names.size()).expand();
+    if (!item) return item;
+    names.insert(names.end(), std::make_move_iterator(item->begin()), std::make_move_iterator(item->end()));
+  }
+}
+
+std::string compress(const std::vector<std::string>& names) {
+  std::vector<Split> splits;
+  splits.reserve(names.size());
+  for (const auto& name : names)
+    if (!name.empty()) splits.emplace_back(name);
+  std::sort(splits.begin(), splits.end(), split_less);
+  const auto same = [](const Split& a, const Split& b) { return a.prefix == b.prefix && a.digits == b.digits; };
+  splits.erase(std::unique(splits.begin(), splits.end(), same), splits.end());
+
+  std::string out;
+  for (auto it = splits.begin(); it != splits.end();) {
+    const auto prefix = it->prefix;
+    std::string inside;
+    bool several = false;
+    while (it != splits.end() && it->prefix == prefix && !it->digits.empty()) {
+      const auto first = it->digits;
+      const auto end = end_of_run(it, splits.end());
+      const auto last = std::prev(end)->digits;
+      several = several || !inside.empty() || first != last;
+      if (!inside.empty()) inside += ',';
+      inside += first;
+      if (first != last) inside.append("-").append(last);
+      it = end;
+    }
+    if (!out.empty()) out += ',';
+    out += prefix;
+    if (inside.empty()) ++it;  // the bare prefix is the name
+    out += several ? fmt::format("[{}]", inside) : inside;
+  }
+  return out;
+}
+
+bool natural_less(std::string_view a, std::string_view b) { return split_less(Split(a), Split(b)); }
+
+}  // namespace espalier::slurm

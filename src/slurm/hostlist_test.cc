@@ -1,0 +1,161 @@
+#include "slurm/hostlist.h"
+
+#include <fmt/ranges.h>
+#include <gmock/gmock.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <sstream>
+
+#include "base/process.h"
+#include "base/random.h"
+
+namespace espalier::slurm {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using Names = std::vector<std::string>;
+
+TEST(HostlistExpand, WritesOutRanges) {
+  EXPECT_THAT(*expand("p5-[1-3,7],login-1"), ElementsAre("p5-1", "p5-2", "p5-3", "p5-7", "login-1"));
+  EXPECT_THAT(*expand("n[08-10]"), ElementsAre("n08", "n09", "n10"));
+  EXPECT_THAT(*expand("n[1]x"), ElementsAre("n1x"));
+  EXPECT_THAT(*expand("n[9-011]"), ElementsAre("n9", "n10", "n11"));
+}
+
+TEST(HostlistExpand, CountsTheLeftmostBracketSlowest) {
+  EXPECT_THAT(*expand("r[1-2]n[09-10]y"), ElementsAre("r1n09y", "r1n10y", "r2n09y", "r2n10y"));
+}
+
+TEST(HostlistExpand, KeepsOrderAndDuplicates) { EXPECT_THAT(*expand("b,a,b"), ElementsAre("b", "a", "b")); }
+
+TEST(HostlistExpand, TakesSlurmsWaysOfSayingNone) {
+  EXPECT_THAT(*expand(""), IsEmpty());
+  EXPECT_THAT(*expand("(null)"), IsEmpty());
+  EXPECT_THAT(*expand(" a,, b\n"), ElementsAre("a", "b"));
+}
+
+TEST(HostlistExpand, SaysWhereItIsWrong) {
+  for (const auto* bad : {"n[", "n]", "n[]", "n[1-2", "n[3-1]", "n[a-b]", "n[1,]", "n[1-]", "n[-1]", "n[1-2-3]",
+                          "n[1234567890123456789]", "n[[1]]"}) {
+    const auto result = expand(bad);
+    ASSERT_FALSE(result) << bad;
+    EXPECT_EQ(result.error().code, ErrorCode::kInvalid) << bad;
+  }
+  EXPECT_THAT(expand("ok,n[3-1]").error().message, HasSubstr("'n[3-1]', character 2"));
+}
+
+TEST(HostlistExpand, StopsAtTheSizeOfSlurmsNodeTable) {
+  EXPECT_EQ(expand("n[1-65536]")->size(), 65'536U);
+  for (const auto* bad : {"n[1-65537]", "n[1-65536],m", "r[1-300]n[1-300]", "n[0-999999999999999999]",
+                          "a[1-9]b[1-9]c[1-9]d[1-9]e[1-9]f[1-9]g[1-9]"}) {
+    ASSERT_FALSE(expand(bad)) << bad;
+    EXPECT_THAT(expand(bad).error().message, HasSubstr("65536 names")) << bad;
+  }
+}
+
+TEST(HostlistCompress, WritesRanges) {
+  EXPECT_EQ(compress({}), "");
+  EXPECT_EQ(compress({"p5-1"}), "p5-1");
+  EXPECT_EQ(compress({"p5-10", "p5-2", "p5-1", "p5-2", "p5-11"}), "p5-[1-2,10-11]");
+  EXPECT_EQ(compress({"b", "a", "b2", "b1"}), "a,b,b[1-2]");
+  EXPECT_EQ(compress({"n9", "n10", "n11"}), "n[9-11]");
+  EXPECT_EQ(compress({"p10-1", "p9-1"}), "p9-1,p10-1");
+}
+
+TEST(HostlistCompress, KeepsLeadingZerosApart) {
+  EXPECT_EQ(compress({"n08", "n09", "n10", "n9"}), "n[9,08-10]");
+  EXPECT_EQ(compress({"n1", "n2", "n01", "n02"}), "n[1-2,01-02]");
+  EXPECT_EQ(compress({"n0", "n00", "n000"}), "n[0,00,000]");
+}
+
+TEST(HostlistCompress, CarriesNumbersLongerThanAMachineWord) {
+  const Names names = {"n99999999999999999999998", "n99999999999999999999999"};
+  EXPECT_EQ(*expand(compress(names)), names);
+}
+
+TEST(NaturalLess, CountsAsPeopleDo) {
+  EXPECT_TRUE(natural_less("p5-2", "p5-10"));
+  EXPECT_FALSE(natural_less("p5-10", "p5-2"));
+  EXPECT_FALSE(natural_less("p5-2", "p5-2"));
+  EXPECT_TRUE(natural_less("rack2n9", "rack10n1"));
+}
+
+// Names that meet every branch: few letters, zeros, digits in the middle and at the end.
+rc::Gen<std::string> any_name() {
+  return rc::gen::nonEmpty(rc::gen::container<std::string>(rc::gen::elementOf(std::string("ab-0019"))));
+}
+
+RC_GTEST_PROP(HostlistProperty, ExpandUndoesCompress, ()) {
+  auto names = *rc::gen::container<Names>(any_name());
+  const auto back = expand(compress(names));
+  std::sort(names.begin(), names.end(), natural_less);
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  RC_ASSERT(back.has_value());
+  RC_ASSERT(*back == names);
+}
+
+RC_GTEST_PROP(HostlistProperty, CompressDoesNotSeeTheOrder, ()) {
+  auto names = *rc::gen::container<Names>(any_name());
+  const auto once = compress(names);
+  std::reverse(names.begin(), names.end());
+  RC_ASSERT(compress(names) == once);
+}
+
+RC_GTEST_PROP(HostlistProperty, AnyTextIsTakenOrRefused, ()) {
+  const auto text = *rc::gen::container<std::string>(rc::gen::elementOf(std::string("n[]-,019 ")));
+  const auto names = expand(text);
+  if (names) {
+    for (const auto& name : *names) RC_ASSERT(!name.empty());
+  } else {
+    RC_ASSERT(names.error().code == ErrorCode::kInvalid);
+  }
+}
+
+RC_GTEST_PROP(HostlistProperty, NaturalLessIsAnOrder, ()) {
+  const auto a = *any_name(), b = *any_name(), c = *any_name();
+  RC_ASSERT(!(natural_less(a, b) && natural_less(b, a)));
+  RC_ASSERT((a == b) == (!natural_less(a, b) && !natural_less(b, a)));
+  if (natural_less(a, b) && natural_less(b, c)) RC_ASSERT(natural_less(a, c));
+}
+
+// Random lists, as Slurm reads them and as we do.
+TEST(HostlistReal, SlurmReadsTheSame) {
+  const char* image = std::getenv("ESPALIER_NODE_IMAGE");
+  if (image == nullptr) GTEST_SKIP() << "set ESPALIER_NODE_IMAGE to a root file system with Slurm to ask scontrol";
+  Random random(1);
+  std::string lists;
+  Names expected;
+  for (int i = 0; i < 200; ++i) {
+    Names names;
+    const char* const prefixes[] = {"p5-", "n", "rack1n", "a-b-"};
+    for (auto n = 1 + random.below(20); n > 0; --n)
+      names.push_back(fmt::format("{}{:0{}}", prefixes[random.below(4)], random.below(120), random.below(4)));
+    const auto list = compress(names);
+    lists += list + '\n';
+    expected.push_back(fmt::format("{}", fmt::join(*expand(list), " ")));
+  }
+  for (const auto* list : {"rack[1-2]n[08-10]y", "n[01-9]", "n[9-011]", "n[3-1]", "n[a-b]", "n["}) {
+    lists += std::string(list) + '\n';
+    const auto names = expand(list);
+    expected.push_back(names ? fmt::format("{}", fmt::join(*names, " ")) : "refused");
+  }
+  RunOptions options;
+  options.input = lists;
+  const auto answer = run({"/bin/bash", ESPALIER_HOSTNAMES, image}, options);
+  ASSERT_TRUE(answer) << answer.error().message;
+  ASSERT_EQ(answer->status, 0) << answer->err;
+  std::istringstream lines(answer->out);
+  std::istringstream asked(lists);
+  std::string line, list;
+  for (const auto& names : expected) {
+    ASSERT_TRUE(std::getline(lines, line) && std::getline(asked, list));
+    EXPECT_EQ(line, names) << list;
+  }
+}
+
+}  // namespace
+}  // namespace espalier::slurm

@@ -1,0 +1,60 @@
+#include "topology/fabric_text_test.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "slurm/hostlist.h"
+
+namespace espalier::topology {
+namespace {
+
+std::vector<std::string> words_of(const std::string& line) {
+  std::istringstream in(line);
+  return {std::istream_iterator<std::string>(in), {}};
+}
+
+std::vector<std::string> nodes_below(const Plan& plan, const std::string& name) {
+  for (const auto& line : plan.switches) {
+    if (line.name != name) continue;
+    auto out = line.nodes;
+    for (const auto& child : line.switches)
+      for (auto& node : nodes_below(plan, child)) out.push_back(std::move(node));
+    return out;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<Member>> read_fabric(std::string_view text) {
+  std::vector<Member> out;
+  std::istringstream in{std::string(text)};
+  for (std::string line; std::getline(in, line);) {
+    const auto words = words_of(line);
+    if (words.empty() || words[0].starts_with('#')) continue;
+    if (words.size() < 3) return fail(ErrorCode::kInvalid, "'{}': nodes, type and network nodes are needed", line);
+    const auto names = slurm::expand(words[0]);
+    if (!names) return tl::unexpected(names.error());
+    std::optional<Position> position;
+    if (words[2] != "-") position = Position{{words.begin() + 2, words.end()}, ""};
+    for (const auto& name : *names) out.push_back({name, words[1], position});
+  }
+  return out;
+}
+
+std::string shown_by_slurm(const Plan& plan) {
+  std::string out;
+  for (const auto& line : plan.switches) {
+    out += fmt::format("SwitchName={} Level={} LinkSpeed=1 Nodes={}", line.name, line.switches.empty() ? 0 : 1,
+                       slurm::compress(nodes_below(plan, line.name)));
+    if (!line.switches.empty()) out += " Switches=" + slurm::compress(line.switches);
+    out += "\n";
+  }
+  return out;
+}
+
+TEST(FabricText, RefusesALineThatSaysTooLittle) { EXPECT_FALSE(read_fabric("p5-1 ml.p5.48xlarge\n")); }
+
+}  // namespace espalier::topology

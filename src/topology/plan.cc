@@ -1,0 +1,90 @@
+#include "topology/plan.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "model/instance_type.h"
+#include "slurm/hostlist.h"
+#include "topology/fabric.h"
+
+namespace espalier::topology {
+namespace {
+
+bool is_capable(const Member& member) {
+  const auto* type = find_instance_type(member.instance_type);
+  return type != nullptr && type->topology != TopologyClass::none;
+}
+
+// In natural order, each name once: the first member of a name counts.
+std::vector<const Member*> in_order(const std::vector<Member>& members) {
+  std::vector<const Member*> out;
+  out.reserve(members.size());
+  for (const auto& member : members) out.push_back(&member);
+  std::stable_sort(out.begin(), out.end(),
+                   [](const Member* a, const Member* b) { return slurm::natural_less(a->node_name, b->node_name); });
+  const auto same = [](const Member* a, const Member* b) { return a->node_name == b->node_name; };
+  out.erase(std::unique(out.begin(), out.end(), same), out.end());
+  return out;
+}
+
+std::string why_tree(const std::vector<const Member*>& members) {
+  std::set<std::string> types;
+  for (const auto* member : members)
+    if (is_capable(*member)) types.insert(member->instance_type);
+  return fmt::format("machines of {} have a known place in the network", fmt::join(types, ", "));
+}
+
+// Parents before children, each branch whole before the next: the order of the leaves is the order of the fabric, which
+// is what Slurm's SwitchAsNodeRank counts by.
+void write_out(Branch&& branch, std::vector<Switch>& out) {
+  Switch line{std::move(branch.name), {}, std::move(branch.nodes)};
+  for (const auto& child : branch.children) line.switches.push_back(child.name);
+  out.push_back(std::move(line));
+  for (auto& child : branch.children) write_out(std::move(child), out);
+}
+
+// The tree over all members: the fabric, then the leaves of those that are not in it.
+Branch tree_of(const std::vector<const Member*>& members) {
+  std::vector<const Member*> located;
+  Branch unplaced{kUnplaced, {}, {}}, off_fabric{kOffFabric, {}, {}};
+  for (const auto* member : members) {
+    if (!is_capable(*member)) {
+      off_fabric.nodes.push_back(member->node_name);
+    } else if (!is_located(*member)) {
+      unplaced.nodes.push_back(member->node_name);
+    } else {
+      located.push_back(member);
+    }
+  }
+  Branch root{kRoot, grow(located), {}};
+  for (auto* leaf : {&unplaced, &off_fabric})
+    if (!leaf->nodes.empty()) root.children.push_back(std::move(*leaf));
+  // The common root takes the place of a top switch that stands alone.
+  if (root.children.size() == 1 && !root.children.front().children.empty()) {
+    auto children = std::move(root.children.front().children);
+    root.children = std::move(children);
+  }
+  return root;
+}
+
+}  // namespace
+
+Plan plan(const std::vector<Member>& members) {
+  const auto ordered = in_order(members);
+  if (std::none_of(ordered.begin(), ordered.end(), [](const Member* m) { return is_capable(*m); }))
+    return {Model::flat, "no instance type of this cluster has a known place in the network", {}};
+  Plan out{Model::tree, why_tree(ordered), {}};
+  write_out(tree_of(ordered), out.switches);
+  return out;
+}
+
+std::map<std::string, std::string> leaves(const Plan& plan) {
+  std::map<std::string, std::string> out;
+  for (const auto& line : plan.switches)
+    for (const auto& node : line.nodes) out.emplace(node, line.name);
+  return out;
+}
+
+}  // namespace espalier::topology

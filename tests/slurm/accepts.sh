@@ -1,0 +1,80 @@
+#!/bin/bash
+# Does a real slurmctld take this topology.conf?  usage: accepts.sh IMAGE TOPOLOGY_CONF HOSTLIST
+#
+# Starts slurmctld alone, in namespaces of its own, with HOSTLIST declared as absent cloud nodes, and prints what
+# `scontrol show topology` says. Exit 1 with slurmctld's reasons on standard error when it refuses the file or has
+# something to say about it; 2 when it could not be asked. Needs root. IMAGE stays as it is: all is written to an overlay.
+set -euo pipefail
+[ $# = 3 ] && chroot "$1" sh -c "command -v slurmctld" >/dev/null && [ -f "$2" ] || {
+  sed -n '2s/^# //p' "$0" >&2
+  exit 2
+}
+
+if [ -z "${ESPALIER_ACCEPTS_INSIDE:-}" ]; then
+  exec env ESPALIER_ACCEPTS_INSIDE=1 unshare --mount --uts --pid --net --ipc --fork --kill-child "$0" "$@"
+fi
+
+image=$(realpath "$1") file=$(realpath "$2") hosts=$3
+mount --make-rprivate /
+mount -t tmpfs tmpfs /mnt
+mkdir /mnt/{up,work,root}
+mount -t overlay overlay -o "lowerdir=$image,upperdir=/mnt/up,workdir=/mnt/work" /mnt/root
+cd /mnt/root
+mount -t proc proc proc
+mkdir -p run/munge run/slurm var/log/slurm var/spool/slurmctld
+chroot . chown munge:munge /run/munge
+chroot . chown slurm:slurm /var/log/slurm /var/spool/slurmctld
+[ -c dev/null ] || mknod -m 666 dev/null c 1 3
+[ -c dev/urandom ] || mknod -m 666 dev/urandom c 1 9
+
+# slurmctld opens no port where there is nothing but loopback.
+hostname accepts
+ip link set lo up
+ip link add up0 type bridge
+ip address add 10.77.0.2/24 dev up0
+ip link set up0 up
+echo "127.0.0.1 localhost accepts" >etc/hosts
+
+head -c 1024 /dev/urandom >etc/munge/munge.key
+chroot . chown munge:munge /etc/munge/munge.key
+chmod 400 etc/munge/munge.key
+rm -rf etc/slurm/*
+cp "$file" etc/slurm/topology.conf
+plugin=topology/tree
+! grep -qi '^ *BlockName=' "$file" || plugin=topology/block
+cat >etc/slurm/slurm.conf <<EOF
+ClusterName=accepts
+SlurmctldHost=accepts(10.77.0.2)
+SlurmUser=slurm
+StateSaveLocation=/var/spool/slurmctld
+SlurmctldLogFile=/var/log/slurm/slurmctld.log
+MailProg=/bin/true
+SuspendProgram=/bin/true
+ResumeProgram=/bin/true
+SuspendTime=99999999
+ProctrackType=proctrack/linuxproc
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+TopologyPlugin=$plugin
+NodeName=$hosts NodeAddr=0.0.0.0 CPUs=4 State=CLOUD
+PartitionName=dev Nodes=$hosts Default=YES State=UP
+EOF
+
+chroot . runuser -u munge -- munged
+chroot . slurmctld -D >/dev/null 2>&1 &
+slurmctld=$!
+log=var/log/slurm/slurmctld.log
+reasons() { grep -E 'fatal:|(error|warning): .*([Tt]opology|[Ss]witch|[Bb]lock|hierarchy|leaf)' "$log" >&2; }
+
+for _ in $(seq 500); do
+  grep -q 'Running as primary controller' "$log" 2>/dev/null && break
+  kill -0 $slurmctld 2>/dev/null || break
+  sleep 0.02 # it is starting
+done
+if kill -0 $slurmctld 2>/dev/null && shown=$(timeout 10 chroot . scontrol show topology 2>/dev/null); then
+  printf '%s\n' "$shown"
+  ! reasons
+  exit
+fi
+reasons || { tail -n 5 "$log" >&2; exit 2; }
+exit 1
