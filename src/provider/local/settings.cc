@@ -14,8 +14,9 @@ Result<void> check_image(const std::filesystem::path& image) {
   std::error_code ec;
   if (!std::filesystem::is_directory(image, ec))
     return fail(ErrorCode::kNotFound, "there is no node image in '{}': {}", image.string(), remedy);
+  // The links themselves: Debian's alternatives point to absolute paths, which are the host's from here.
   for (const char* program : {"usr/sbin/slurmctld", "usr/sbin/slurmd", "usr/sbin/munged", "bin/bash"})
-    if (!std::filesystem::exists(image / program, ec))
+    if (!std::filesystem::exists(std::filesystem::symlink_status(image / program, ec)))
       return fail(ErrorCode::kNotFound, "the node image in {} has no /{}: remove it and {}", image.string(), program,
                   remedy);
   const auto passwd = read_file(image / "etc/passwd");
