@@ -26,6 +26,7 @@ void ThreadPool::stop() {
     dropped.swap(tasks_);
     threads.swap(threads_);
   }
+  dropped.clear();
   changed_.notify_all();
   for (std::thread& thread : threads) thread.join();
 }

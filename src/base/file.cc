@@ -4,17 +4,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <sstream>
+
+#include "base/unique_fd.h"
 
 namespace espalier {
 
 namespace {
 
 tl::unexpected<Error> cannot(const char* what, const std::filesystem::path& path) {
-  const ErrorCode code = errno == ENOENT ? ErrorCode::kNotFound
+  const ErrorCode code = errno == ENOENT                     ? ErrorCode::kNotFound
                          : errno == EACCES || errno == EPERM ? ErrorCode::kPermission
                                                              : ErrorCode::kUnavailable;
   return fail(code, "cannot {} {}: {}", what, path.string(), std::strerror(errno));
@@ -23,13 +24,17 @@ tl::unexpected<Error> cannot(const char* what, const std::filesystem::path& path
 }  // namespace
 
 Result<std::string> read_file(const std::filesystem::path& path) {
-  errno = 0;
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return cannot("read", path);
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (in.bad()) return cannot("read", path);
-  return std::move(text).str();
+  // Not a stream: one that fails half-way looks like the end of the file.
+  const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return cannot("read", path);
+  std::string text;
+  std::array<char, 16384> piece{};
+  while (true) {
+    const ssize_t n = read(file.get(), piece.data(), piece.size());
+    if (n == 0) return text;
+    if (n < 0 && errno != EINTR) return cannot("read", path);
+    if (n > 0) text.append(piece.data(), static_cast<std::size_t>(n));
+  }
 }
 
 Result<void> write_file(const std::filesystem::path& path, std::string_view text, unsigned mode) {
@@ -53,7 +58,8 @@ Result<void> write_file(const std::filesystem::path& path, std::string_view text
     unlink(beside.c_str());
     return failed;
   }
-  const int folder = open(path.parent_path().empty() ? "." : path.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int folder =
+      open(path.parent_path().empty() ? "." : path.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder >= 0) {
     fsync(folder);
     close(folder);

@@ -13,11 +13,12 @@
 namespace espalier {
 
 struct RunOptions {
-  std::string input;                       // its standard input
-  Millis timeout{60'000};                  // then it and its process group are killed
-  std::map<std::string, std::string> env;  // added to, or in place of, what we have
-  std::filesystem::path cwd;               // empty: ours
-  std::size_t output_limit = 16 << 20;     // bytes of each of out and err; one more ends the run
+  // {}: so that options can be written as {.input = …}.
+  std::string input{};                       // its standard input
+  Millis timeout{60'000};                    // then it and its process group are killed
+  std::map<std::string, std::string> env{};  // added to, or in place of, what we have
+  std::filesystem::path cwd{};               // empty: ours
+  std::size_t output_limit = 16 << 20;       // bytes of each of out and err; one more ends the run
 };
 
 struct RunResult {
