@@ -65,6 +65,7 @@ LaunchOutcome LocalProvider::launch(const LaunchRequest& request) {
     entries_[spec.id].launching = false;
   else
     entries_.erase(spec.id);
+  if (!outcome) bridge_ready_ = false;  // somebody may have removed it: look again before the next one
   changed_.notify_all();
   return outcome;
 }
@@ -82,8 +83,10 @@ tl::expected<machine::MachineSpec, LaunchFailure> LocalProvider::reserve(const L
       entries_, [&](const auto& e) { return e.second.spec.instance_type == request.instance_type; });
   if (auto shortage = capacity_->shortage(request.instance_type, static_cast<int>(in_use)))
     return tl::unexpected(*shortage);
-  if (auto made = ensure_bridge(settings_.bridge, subnet_, owner()); !made)
-    return tl::unexpected(failure(FailureClass::WrongConfiguration, made.error()));
+  if (!bridge_ready_)
+    if (auto made = ensure_bridge(settings_.bridge, subnet_, owner()); !made)
+      return tl::unexpected(failure(FailureClass::WrongConfiguration, made.error()));
+  bridge_ready_ = true;
   auto address = choose_address(request.address);
   if (!address) return tl::unexpected(failure(FailureClass::Unknown, address.error()));
   auto volumes = folders_.volumes(request.cluster, request.role, settings_.image);

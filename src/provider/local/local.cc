@@ -155,6 +155,7 @@ Result<void> LocalProvider::remove_volumes(const ClusterId& cluster) {
   if (auto removed = folders_.remove_volumes(cluster); !removed) return removed;
   // The next launch makes the bridge again; what listens on its address need not notice.
   if (!entries_.empty() || folders_.has_volumes()) return {};
+  bridge_ready_ = false;
   return remove_bridge(settings_.bridge, owner());
 }
 

@@ -89,6 +89,7 @@ class LocalProvider final : public Provider, public Capacity {
   std::mutex mutex_;
   std::condition_variable changed_;  // an entry's work is done, or stopping_
   bool stopping_ = false;
+  bool bridge_ready_ = false;           // as far as we know
   std::map<MachineId, Entry> entries_;  // all machines that have a folder or are about to
   AddressRotation addresses_;
   Random random_ = Random::from_system();
