@@ -6,7 +6,8 @@
 //
 // /report and /next carry `Authorization: Bearer <credential>`. Commands have a sequence number that grows within one
 // run of the control plane (`boot`); the agent acknowledges with the next call what it has taken. Delivery is at least
-// once and in order: an agent ignores a command whose id it has carried out, and repeats its result.
+// once and in order: an agent ignores a command whose id it has carried out, and repeats its result. A control plane
+// that is told another `boot` than its own answers at once: an agent that hears a new one reports everything again.
 #pragma once
 
 #include <chrono>
@@ -50,14 +51,15 @@ struct ConfigFile {
 BOOST_DESCRIBE_STRUCT(ConfigFile, (), (name, text, keep))
 
 // Makes the machine what it should be: hosts, munge, files, daemons. Idempotent: what is already so stays untouched,
-// a running slurmd or slurmctld is never restarted by it.
+// a running slurmd or slurmctld is never restarted by it. Done: a controller's slurmctld answers; a compute machine's
+// slurmd is being looked after (it waits for the controller as long as it takes; see DaemonView and the node's state).
 struct Setup {
   NodeType role = NodeType::Compute;
   std::string cluster_name;
   std::string node_name;
   std::string munge_key;  // base64; secret
   HostEntry controller;
-  std::vector<HostEntry> hosts;  // the marked block of /etc/hosts
+  std::vector<HostEntry> hosts;   // the marked block of /etc/hosts
   std::vector<ConfigFile> files;  // controller only
 };
 BOOST_DESCRIBE_STRUCT(Setup, (), (role, cluster_name, node_name, munge_key, controller, hosts, files))
@@ -100,17 +102,17 @@ struct Command {
   std::int64_t sequence = 0;
   std::string id;
   std::optional<Setup> setup;
-  std::optional<std::vector<HostEntry>> hosts;      // replaces the marked block of /etc/hosts
-  std::optional<std::vector<SlurmStep>> slurm;      // controller only: in order, stops at the first failure
-  std::optional<std::string> watch;                 // controller only: host list to look at closely ("" → none)
+  std::optional<std::vector<HostEntry>> hosts;  // replaces the marked block of /etc/hosts
+  std::optional<std::vector<SlurmStep>> slurm;  // controller only: in order, stops at the first failure
+  std::optional<std::string> watch;             // controller only: host list to look at closely ("" → none)
 };
 BOOST_DESCRIBE_STRUCT(Command, (), (sequence, id, setup, hosts, slurm, watch))
 
 struct CommandResult {
   std::string id;
   bool ok = false;
-  std::string error;                    // what failed, with the tail of the log where that says why
-  std::vector<SlurmStepResult> steps;   // of `slurm`: one for each step carried out
+  std::string error;                   // what failed, with the tail of the log where that says why
+  std::vector<SlurmStepResult> steps;  // of `slurm`: one for each step carried out
 };
 BOOST_DESCRIBE_STRUCT(CommandResult, (), (id, ok, error, steps))
 
@@ -128,6 +130,7 @@ struct DaemonView {
   std::string name;  // munged, slurmctld, slurmd
   bool running = false;
   std::string message;  // why it is not
+  bool operator==(const DaemonView&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(DaemonView, (), (name, running, message))
 
@@ -135,15 +138,15 @@ BOOST_DESCRIBE_STRUCT(DaemonView, (), (name, running, message))
 struct Report {
   std::string boot;
   std::vector<CommandResult> results;
-  std::vector<NodeView> nodes;        // controller only: those that changed since the last report
-  std::vector<DaemonView> daemons;    // all, whenever one changed, and in every heartbeat
+  std::vector<NodeView> nodes;      // controller only: those that changed since the last report
+  std::vector<DaemonView> daemons;  // all, whenever one changed, and in every heartbeat
 };
 BOOST_DESCRIBE_STRUCT(Report, (), (boot, results, nodes, daemons))
 
 struct NextCall {
-  std::string agent_boot;            // a new one: the agent started anew and knows nothing
-  std::string control_plane_boot;    // as last heard; "" at first
-  std::int64_t acknowledged = 0;     // the highest sequence taken
+  std::string agent_boot;          // a new one: the agent started anew and knows nothing
+  std::string control_plane_boot;  // as last heard; "" at first
+  std::int64_t acknowledged = 0;   // the highest sequence taken
 };
 BOOST_DESCRIBE_STRUCT(NextCall, (), (agent_boot, control_plane_boot, acknowledged))
 

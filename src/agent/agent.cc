@@ -1,0 +1,125 @@
+#include "agent/agent.h"
+
+#include <thread>
+
+#include "agent/backoff.h"
+#include "agent/setup.h"
+#include "agent/slurm_steps.h"
+#include "base/log.h"
+#include "base/random.h"
+
+namespace espalier::agent {
+
+namespace {
+
+constexpr Millis kFirstPause{50};
+constexpr Millis kLongestPause{2000};
+constexpr Millis kLongestRefusedPause{10'000};  // a control plane that refuses us must not be pestered
+
+// Waits before the next try after a failure; says so once, not at every try.
+class Retry {
+ public:
+  explicit Retry(const char* what) : what_(what) {}
+
+  void succeeded() {
+    if (failing_) log::info("{}: works again", what_);
+    failing_ = false;
+    pauses_.reset();
+    refused_pauses_.reset();
+  }
+  void failed(const Error& error) {
+    if (!failing_) log::warn("{}: {}; trying again", what_, error.message);
+    failing_ = true;
+    std::this_thread::sleep_for((error.code == ErrorCode::kPermission ? refused_pauses_ : pauses_).next());
+  }
+
+ private:
+  const char* what_;
+  Backoff pauses_{kFirstPause, kLongestPause, Random::from_system()};
+  Backoff refused_pauses_{kFirstPause, kLongestRefusedPause, Random::from_system()};
+  bool failing_ = false;
+};
+
+}  // namespace
+
+Agent::Agent(std::unique_ptr<Link> link, Processes& processes)
+    : boot_(Random::from_system().hex(16)),
+      link_(std::move(link)),
+      run_([&processes](const std::vector<std::string>& argv, Millis timeout) { return processes.run(argv, timeout); }),
+      outbox_(boot_),
+      daemons_(processes, [this](std::vector<DaemonView> views) { outbox_.set_daemons(std::move(views)); }) {}
+
+void Agent::take_commands() {
+  Retry retry("asking for commands");
+  for (;;) {
+    auto answer = link_->next({boot_, control_plane_boot_, acknowledged_});
+    if (!answer) {
+      // Whoever answers next may be another control plane, that knows nothing.
+      outbox_.tell_all_again();
+      retry.failed(answer.error());
+      continue;
+    }
+    retry.succeeded();
+    take(*answer);
+  }
+}
+
+void Agent::send_reports() {
+  Retry retry("reporting");
+  for (;;) {
+    const Report report = outbox_.next_report(kHeartbeat);
+    if (auto sent = link_->report(report); !sent) {
+      retry.failed(sent.error());
+      continue;
+    }
+    outbox_.acknowledge(report);
+    retry.succeeded();
+  }
+}
+
+void Agent::take(const NextAnswer& answer) {
+  if (answer.control_plane_boot != control_plane_boot_) {
+    control_plane_boot_ = answer.control_plane_boot;
+    acknowledged_ = 0;
+    outbox_.tell_all_again();
+  }
+  for (const auto& command : answer.commands) {
+    if (command.sequence <= acknowledged_) continue;
+    if (!outbox_.repeat_result(command.id)) outbox_.add_result(carry_out(command));
+    acknowledged_ = command.sequence;
+  }
+}
+
+CommandResult Agent::carry_out(const Command& command) {
+  CommandResult result{command.id, true, "", {}};
+  Result<void> done;
+  if (command.setup) {
+    done = set_up(*command.setup, {daemons_, slurm_folder_, run_});
+    if (done && command.setup->role == NodeType::Controller && !watch_)
+      watch_.emplace(run_, [this](const auto& nodes, bool all) { outbox_.set_nodes(nodes, all); });
+  } else if (command.hosts) {
+    done = set_hosts(*command.hosts);
+  } else if (command.slurm) {
+    done = carry_out_slurm(*command.slurm, result.steps);
+  } else if (command.watch && watch_) {
+    watch_->look_closely_at(*command.watch);
+  } else {
+    done = fail(ErrorCode::kInvalid, "this machine cannot carry out that command now");
+  }
+  if (done) return result;
+  log::warn("command {}: {}", command.id, done.error().message);
+  result.ok = false;
+  result.error = done.error().message;
+  return result;
+}
+
+Result<void> Agent::carry_out_slurm(const std::vector<SlurmStep>& steps, std::vector<SlurmStepResult>& results) {
+  if (!watch_) return fail(ErrorCode::kConflict, "this machine is no controller: it has no slurmctld");
+  results = SlurmSteps(slurm_folder_, run_, kSlurmctldLog).carry_out(steps);
+  watch_->poke();
+  if (results.empty() || results.back().ok) return {};
+  return fail(ErrorCode::kUnavailable, "step {} ({}): {}", results.size(), enum_name(steps[results.size() - 1].kind),
+              results.back().output);
+}
+
+}  // namespace espalier::agent

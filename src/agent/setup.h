@@ -1,0 +1,33 @@
+// Makes the machine what a Setup says: names, munge, Slurm's files and daemons, in this order; slurmd last of all.
+//
+// Idempotent. A running slurmctld or slurmd is never restarted by it. On a compute machine it returns when slurmd is
+// being looked after, not when it has registered: that may take as long as the controller is away, and shows in
+// sinfo and in the DaemonView.
+#pragma once
+
+#include <vector>
+
+#include "agent/config_folder.h"
+#include "agent/daemons.h"
+#include "agent/protocol.h"
+#include "agent/slurm_steps.h"
+#include "base/result.h"
+
+namespace espalier::agent {
+
+inline constexpr const char* kLogFolder = "/var/log/slurm";
+inline constexpr const char* kSlurmctldLog = "/var/log/slurm/slurmctld.log";
+inline constexpr std::uint16_t kSlurmctldPort = 6817;
+
+// What set_up works with.
+struct Surroundings {
+  Daemons& daemons;
+  ConfigFolder& slurm_folder;
+  RunCommand run;
+};
+
+Result<void> set_up(const Setup& setup, const Surroundings& with);
+// Replaces the marked block of /etc/hosts.
+Result<void> set_hosts(const std::vector<HostEntry>& hosts);
+
+}  // namespace espalier::agent
