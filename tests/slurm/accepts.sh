@@ -4,6 +4,7 @@
 # Starts slurmctld alone, in namespaces of its own, with HOSTLIST declared as absent cloud nodes, and prints what
 # `scontrol show topology` says. Exit 1 with slurmctld's reasons on standard error when it refuses the file or has
 # something to say about it; 2 when it could not be asked. Needs root. IMAGE stays as it is: all is written to an overlay.
+# shellcheck disable=SC2015,SC2251  # the usage of a wrong call; `! reasons` is the exit code
 set -euo pipefail
 [ $# = 3 ] && chroot "$1" sh -c "command -v slurmctld" >/dev/null && [ -f "$2" ] || {
   sed -n '2s/^# //p' "$0" >&2

@@ -2,6 +2,7 @@
 # What Slurm makes of host lists.  usage: hostnames.sh IMAGE < LISTS
 #
 # For each line of LISTS: the names of `scontrol show hostnames` in one line, or "refused". Needs root.
+# shellcheck disable=SC2016,SC2086  # the inner shell expands, word by word
 set -euo pipefail
 [ $# = 1 ] || {
   sed -n '2s/^# //p' "$0" >&2
