@@ -1,0 +1,55 @@
+// The HyperPod API: awsJson1.1 requests in, answers out; no sockets.
+//
+// handle() takes what http::Server hands over and calls `reply` once, on the caller's thread; only Espalier.WatchEvents
+// answers later, from a thread of the engine's. The path of a request: target → authenticate → parse → validate by the
+// shape → operation → answer. Everything that can be wrong with a request is told by the error table of errors.h.
+// Safe from any thread; calls of the engine may take a commit's time, so give the listener a few threads.
+#pragma once
+
+#include <functional>
+#include <mutex>
+#include <string>
+
+#include "base/random.h"
+#include "engine/clusters.h"
+#include "http/server.h"
+#include "provider/capacity.h"
+
+namespace espalier::api {
+
+struct Settings {
+  std::string account = "000000000000";      // 12 digits; stands in the ARNs
+  std::string default_region = "us-west-2";  // of requests without a signature
+  // What Espalier.DescribeService shows.
+  std::string version;
+  std::string provider;
+  std::string state_folder;
+  std::string agent_endpoint;
+  // Where a machine lives on this host, for Espalier.DescribeAccess; empty: nowhere.
+  std::function<std::string(const MachineId&)> machine_folder;
+};
+
+// What the operations work with.
+struct Services {
+  engine::Clusters& clusters;
+  Capacity* capacity = nullptr;  // null: the provider has no capacity model
+  Settings settings;
+};
+
+// Outlives the requests that it was given: the engine ends all waits before it goes.
+class Api {
+ public:
+  Api(engine::Clusters& clusters, Settings settings, Capacity* capacity = nullptr,
+      Random random = Random::from_system());
+
+  void handle(http::Request request, http::Reply reply);
+
+ private:
+  std::string request_id();
+
+  const Services services_;
+  std::mutex mutex_;
+  Random random_;
+};
+
+}  // namespace espalier::api

@@ -1,0 +1,85 @@
+// CreateCluster, UpdateCluster, DeleteCluster, DescribeCluster, ListClusters.
+#include "api/lookup.h"
+#include "api/pages.h"
+#include "api/read.h"
+#include "api/show.h"
+#include "api/wishes.h"
+
+namespace espalier::api {
+namespace {
+
+Result<json::object> arn_answer(const Services& services, const ClusterId& id) {
+  const auto row = cluster_row(services, id);
+  if (!row) return tl::unexpected(row.error());
+  return json::object{{"ClusterArn", arn_of(*row)}};
+}
+
+Result<json::object> create_cluster(const Services& services, const Call& call) {
+  const auto wish = cluster_wish(call.caller, call.input);
+  if (!wish) return tl::unexpected(wish.error());
+  const auto id = services.clusters.create(*wish);
+  if (!id) return tl::unexpected(id.error());
+  Cluster made;
+  made.id = *id;
+  made.region = call.caller.region;
+  made.account = call.caller.account;
+  return json::object{{"ClusterArn", arn_of(made)}};
+}
+
+Result<json::object> update_cluster(const Services& services, const Call& call) {
+  const auto id = find_cluster(services, call);
+  if (!id) return tl::unexpected(id.error());
+  const auto change = cluster_change(call.input);
+  if (!change) return tl::unexpected(change.error());
+  if (auto ok = services.clusters.update(*id, *change); !ok) return tl::unexpected(ok.error());
+  return arn_answer(services, *id);
+}
+
+Result<json::object> delete_cluster(const Services& services, const Call& call) {
+  const auto id = find_cluster(services, call);
+  if (!id) return tl::unexpected(id.error());
+  auto answer = arn_answer(services, *id);  // before it can be gone
+  if (!answer) return answer;
+  if (auto ok = services.clusters.remove(*id); !ok) return tl::unexpected(ok.error());
+  return answer;
+}
+
+Result<json::object> describe_cluster(const Services& services, const Call& call) {
+  return read_cluster(services, call, [](const engine::View& view) { return cluster_details(view.state); });
+}
+
+bool is_listed(const Cluster& cluster, const json::object& input) {
+  const auto after = time(input, "CreationTimeAfter");
+  const auto before = time(input, "CreationTimeBefore");
+  // Training plans are not served, so no cluster has one.
+  return cluster.name.find(text(input, "NameContains")) != std::string::npos && !member(input, "TrainingPlanArn") &&
+         (!after || cluster.created_at > *after) && (!before || cluster.created_at < *before);
+}
+
+Result<json::object> list_clusters(const Services& services, const Call& call) {
+  const auto& input = call.input;
+  const bool by_name = text(input, "SortBy") == "NAME";
+  std::vector<Keyed<json::object>> all;
+  for (const auto& id : services.clusters.list(call.caller.account, call.caller.region)) {
+    const auto row = cluster_row(services, id);
+    if (!row || !is_listed(*row, input)) continue;  // gone since: not in the list
+    all.emplace_back((by_name ? row->name : sortable(row->created_at)) + " " + id.value, cluster_summary(*row));
+  }
+  auto page = cut_page(std::move(all), page_scope("ListClusters", call.caller.region, input), text(input, "NextToken"),
+                       text(input, "SortOrder") == "Descending",
+                       static_cast<std::size_t>(number(input, "MaxResults", kPageDefault)));
+  if (!page) return tl::unexpected(page.error());
+  json::object out{{"ClusterSummaries", json::array(page->items.begin(), page->items.end())}};
+  if (!page->next.empty()) out["NextToken"] = page->next;
+  return out;
+}
+
+}  // namespace
+
+std::vector<Operation> cluster_operations() {
+  return {at_once("SageMaker.CreateCluster", create_cluster), at_once("SageMaker.UpdateCluster", update_cluster),
+          at_once("SageMaker.DeleteCluster", delete_cluster), at_once("SageMaker.DescribeCluster", describe_cluster),
+          at_once("SageMaker.ListClusters", list_clusters)};
+}
+
+}  // namespace espalier::api

@@ -1,0 +1,159 @@
+// Espalier's own operations but WatchEvents: docs/wire-own.md.
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "api/lookup.h"
+#include "api/read.h"
+#include "api/show.h"
+#include "topology/plan.h"
+
+namespace espalier::api {
+namespace {
+
+Result<json::object> describe_service(const Services& services, const Call&) {
+  const auto& settings = services.settings;
+  return json::object{{"Version", settings.version},
+                      {"Provider", settings.provider},
+                      {"StateFolder", settings.state_folder},
+                      {"AgentEndpoint", settings.agent_endpoint},
+                      {"ProcessId", std::int64_t{getpid()}}};
+}
+
+// ---- nodes and topology --------------------------------------------------------------------------------------------
+
+std::vector<topology::Member> members_of(const ClusterState& state) {
+  std::vector<topology::Member> out;
+  for (const auto& [name, group] : state.groups) {
+    if (group.type != NodeType::Compute) continue;
+    for (const auto* slot : slots_of(state, name)) {
+      topology::Member member{slot->node_name, group.instance_type, std::nullopt};
+      if (slot->machine && !slot->machine->position.network_nodes.empty()) member.position = slot->machine->position;
+      out.push_back(std::move(member));
+    }
+  }
+  return out;
+}
+
+json::object own_node(const engine::View& view, const Group& group, const Slot& slot,
+                      const std::map<std::string, std::string>& leaves) {
+  json::object out{{"NodeName", slot.node_name},        {"NodeLogicalId", slot.id.value},
+                   {"InstanceGroupName", slot.group},   {"InstanceType", group.instance_type},
+                   {"NodeType", enum_name(group.type)}, {"State", enum_name(slot.state)},
+                   {"Since", timestamp(slot.since)},    {"Attempts", slot.attempts}};
+  if (slot.machine) {
+    out["InstanceId"] = slot.machine->id.value;
+    out["Address"] = slot.machine->address;
+    if (!slot.machine->position.domain.empty()) out["Domain"] = slot.machine->position.domain;
+  }
+  if (const auto leaf = leaves.find(slot.node_name); leaf != leaves.end()) out["Leaf"] = leaf->second;
+  if (const auto seen = view.slurm_nodes.find(slot.node_name); seen != view.slurm_nodes.end())
+    out["SlurmState"] = seen->second.state;
+  if (slot.next_try) out["NextTry"] = timestamp(*slot.next_try);
+  if (!slot.failure_message.empty()) out["Message"] = slot.failure_message;
+  return out;
+}
+
+Result<json::object> describe_nodes(const Services& services, const Call& call) {
+  return read_cluster(services, call, [](const engine::View& view) {
+    const auto leaves = topology::leaves(topology::plan(members_of(view.state)));
+    json::array nodes;
+    for (const auto& [name, group] : view.state.groups) {
+      auto slots = slots_of(view.state, name);
+      std::sort(slots.begin(), slots.end(), [](const Slot* a, const Slot* b) { return a->number < b->number; });
+      for (const auto* slot : slots) nodes.push_back(own_node(view, group, *slot, leaves));
+    }
+    return json::object{{"Nodes", std::move(nodes)}};
+  });
+}
+
+Result<json::object> describe_topology(const Services& services, const Call& call) {
+  return read_cluster(services, call, [](const engine::View& view) {
+    const auto plan = topology::plan(members_of(view.state));
+    json::array switches;
+    for (const auto& each : plan.switches)
+      switches.push_back({{"Name", each.name}, {"Switches", to_json(each.switches)}, {"Nodes", to_json(each.nodes)}});
+    const auto& slurm = view.state.slurm;
+    return json::object{
+        {"Model", enum_name(plan.model)},  {"Because", plan.because},         {"True", view.topology_true},
+        {"Revision", slurm.revision},      {"Since", timestamp(slurm.since)}, {"Failure", slurm.failure},
+        {"Switches", std::move(switches)}, {"File", topology::render(plan)},  {"Drawing", topology::draw(plan)}};
+  });
+}
+
+Result<json::object> describe_access(const Services& services, const Call& call) {
+  const auto name = text(call.input, "NodeName");
+  const MachineId machine(text(call.input, "NodeId"));
+  if (name.empty() == machine.empty()) return fail(ErrorCode::kInvalid, "Pass exactly one of NodeName and NodeId");
+  return read_cluster(services, call, [&](const engine::View& view) -> Result<json::object> {
+    for (const auto& [id, slot] : view.state.slots) {
+      if (slot.state == SlotState::Gone) continue;
+      const bool by_machine = slot.machine && slot.machine->id == machine;
+      if (slot.node_name != name && !by_machine) continue;
+      if (!slot.machine)
+        return fail(ErrorCode::kConflict, "Node {} has no machine yet: it is {}", name, enum_name(slot.state));
+      const auto& folder = services.settings.machine_folder;
+      return json::object{{"InstanceId", slot.machine->id.value},
+                          {"NodeName", slot.node_name},
+                          {"MachineFolder", folder ? folder(slot.machine->id) : ""}};
+    }
+    return fail(ErrorCode::kNotFound, "Cluster {} has no node '{}'", view.state.cluster.name,
+                name.empty() ? machine.value : name);
+  });
+}
+
+// ---- capacity ------------------------------------------------------------------------------------------------------
+
+Result<json::object> describe_capacity(const Services& services, const Call&) {
+  if (!services.capacity)
+    return fail(ErrorCode::kInvalid, "The provider '{}' has no capacity model", services.settings.provider);
+  json::object pools;
+  for (const auto& [type, use] : services.capacity->show()) {
+    json::object pool{{"InUse", use.in_use},
+                      {"LaunchTimeMillis", use.pool.launch_time.count()},
+                      {"FailureRate", use.pool.failure_rate},
+                      {"FailureClass", use.pool.failure_class}};
+    if (use.pool.machines) pool["Machines"] = *use.pool.machines;
+    pools[type] = std::move(pool);
+  }
+  return json::object{{"Pools", std::move(pools)}};
+}
+
+// What is absent stays; of Machines, null means no bound.
+Pool changed(Pool pool, const json::object& change) {
+  if (const auto* machines = change.if_contains("Machines"))
+    pool.machines = machines->is_null() ? std::nullopt : std::optional(machines->to_number<int>());
+  pool.launch_time = Millis(number(change, "LaunchTimeMillis", pool.launch_time.count()));
+  if (const auto* rate = member(change, "FailureRate")) pool.failure_rate = rate->to_number<double>();
+  pool.failure_class = text(change, "FailureClass", pool.failure_class);
+  return pool;
+}
+
+// A type without a pool of its own starts from the default one.
+Pool pool_of(const std::map<std::string, PoolUse>& all, const std::string& type) {
+  for (const auto& name : {type, std::string("default")})
+    if (const auto found = all.find(name); found != all.end()) return found->second.pool;
+  return {};
+}
+
+Result<json::object> update_capacity(const Services& services, const Call& call) {
+  auto shown = describe_capacity(services, call);
+  if (!shown) return shown;
+  const auto now = services.capacity->show();
+  for (const auto& [type, change] : member(call.input, "Pools")->get_object()) {
+    if (change.is_null()) continue;
+    auto set = services.capacity->set(type, changed(pool_of(now, type), change.get_object()));
+    if (!set) return tl::unexpected(set.error());
+  }
+  return describe_capacity(services, call);
+}
+
+}  // namespace
+
+std::vector<Operation> own_operations() {
+  return {at_once("Espalier.DescribeService", describe_service),   at_once("Espalier.DescribeNodes", describe_nodes),
+          at_once("Espalier.DescribeTopology", describe_topology), at_once("Espalier.DescribeAccess", describe_access),
+          at_once("Espalier.DescribeCapacity", describe_capacity), at_once("Espalier.UpdateCapacity", update_capacity)};
+}
+
+}  // namespace espalier::api

@@ -1,0 +1,142 @@
+// An engine with memory for the API's tests: keeps what is created, starts no machine. Tests change `states` as they
+// need.
+#pragma once
+
+#include <algorithm>
+
+#include "engine/clusters.h"
+
+namespace espalier::api {
+
+class FakeClusters final : public engine::Clusters {
+ public:
+  std::map<ClusterId, ClusterState> states;
+  std::map<std::string, agent::NodeView> slurm_nodes;
+  std::map<ClusterId, std::vector<Event>> all_events;
+  reconcile::Quotas quotas;
+  std::vector<reconcile::ClusterChange> changes;  // that update() was given
+  std::function<void()> waiting;                  // of await_event
+  Time now{Millis(1'767'225'600'250)};
+
+  Result<ClusterId> create(const reconcile::ClusterWish& wish) override {
+    if (find(wish.account, wish.region, wish.name))
+      return fail(ErrorCode::kExists, "Cluster {} exists already", wish.name);
+    if (auto ok = reconcile::check(wish, quotas, 0); !ok) return tl::unexpected(ok.error());
+    const ClusterId id(fmt::format("{:0>12}", states.size() + 1));
+    auto& state = states[id];
+    auto& cluster = state.cluster;
+    cluster.id = id;
+    cluster.name = wish.name;
+    cluster.region = wish.region;
+    cluster.account = wish.account;
+    cluster.created_at = now;
+    cluster.node_recovery = wish.node_recovery;
+    cluster.spec = wish.spec;
+    for (const auto& group : wish.groups) add_group(state, group);
+    now += Millis(1000);
+    return id;
+  }
+  Result<void> update(const ClusterId& id, const reconcile::ClusterChange& change) override {
+    if (auto ok = reconcile::check(change, states.at(id), quotas, 0); !ok) return ok;
+    changes.push_back(change);
+    return {};
+  }
+  Result<void> remove(const ClusterId& id) override {
+    states.at(id).cluster.status = ClusterStatus::Deleting;
+    return {};
+  }
+  Result<ClusterId> find(const std::string& account, const std::string& region, const std::string& name) override {
+    for (const auto& [id, state] : states) {
+      const auto& cluster = state.cluster;
+      if (cluster.account == account && cluster.region == region && (cluster.name == name || arn_of(cluster) == name))
+        return id;
+    }
+    return fail(ErrorCode::kNotFound, "There is no cluster '{}' in {}", name, region);
+  }
+  std::vector<ClusterId> list(const std::string& account, const std::string& region) override {
+    std::vector<ClusterId> out;
+    for (const auto& [id, state] : states)
+      if (state.cluster.account == account && state.cluster.region == region) out.push_back(id);
+    return out;
+  }
+  Result<void> read(const ClusterId& id, const std::function<void(const engine::View&)>& reader) override {
+    const auto found = states.find(id);
+    if (found == states.end()) return fail(ErrorCode::kNotFound, "The cluster is gone");
+    reader(engine::View{found->second, slurm_nodes, true});
+    return {};
+  }
+  Result<std::vector<Event>> events(const store::EventQuery& query) override {
+    std::vector<Event> out;
+    for (const auto& event : all_events[query.cluster])
+      if (matches(event, query)) out.push_back(event);
+    if (!query.ascending) std::reverse(out.begin(), out.end());
+    if (out.size() > static_cast<std::size_t>(query.limit)) out.resize(static_cast<std::size_t>(query.limit));
+    return out;
+  }
+  Result<std::optional<Event>> event(const ClusterId& id, const std::string& event_id) override {
+    for (const auto& event : all_events[id])
+      if (event.id == event_id) return std::optional(event);
+    return std::optional<Event>();
+  }
+  void await_event(const ClusterId&, std::int64_t, Millis, std::function<void()> ready) override {
+    waiting = std::move(ready);
+  }
+
+  Event& add_event(const ClusterId& id, std::string description) {
+    auto& events = all_events[id];
+    Event event;
+    event.sequence = static_cast<std::int64_t>(events.size()) + 1;
+    event.id = fmt::format("{:08}-0000-4000-8000-000000000000", event.sequence);
+    event.time = now + Millis(1000 * event.sequence);
+    event.description = std::move(description);
+    return events.emplace_back(std::move(event));
+  }
+  // Gives the slot `number` of a group a machine, i-000000000000000<n>.
+  Slot& launch(ClusterState& state, const std::string& node_name, SlotState slot_state) {
+    for (auto& [id, slot] : state.slots) {
+      if (slot.node_name != node_name) continue;
+      Machine machine;
+      machine.id = MachineId(fmt::format("i-{:017x}", ++machines_));
+      machine.address = fmt::format("10.77.0.{}", machines_);
+      machine.zone = "us-west-2a";
+      machine.launched_at = now + Millis(1000 * machines_);
+      slot.machine = machine;
+      slot.state = slot_state;
+      return slot;
+    }
+    throw std::runtime_error("no slot " + node_name);
+  }
+
+ private:
+  static bool matches(const Event& event, const store::EventQuery& query) {
+    return (query.group.empty() || event.group == query.group) &&
+           (query.instance.empty() || event.instance == query.instance) &&
+           (!query.resource || event.resource == *query.resource) && (!query.after || event.time > *query.after) &&
+           (!query.before || event.time < *query.before) && event.sequence > query.after_sequence &&
+           (query.before_sequence == 0 || event.sequence < query.before_sequence);
+  }
+  void add_group(ClusterState& state, const reconcile::GroupWish& wish) {
+    Group group;
+    group.name = wish.name;
+    group.type = wish.type;
+    group.instance_type = wish.instance_type;
+    group.partition = wish.partitions.empty() ? "" : wish.partitions.front();
+    group.target_count = wish.count;
+    group.min_count = wish.min_count;
+    group.created_at = now;
+    group.spec = wish.spec;
+    state.groups[group.name] = group;
+    for (int number = 1; number <= wish.count; ++number) {
+      Slot slot;
+      slot.id = SlotId(fmt::format("00000000-0000-4000-8000-{:012}", state.slots.size() + 1));
+      slot.group = group.name;
+      slot.number = number;
+      slot.node_name = fmt::format("{}-{}", group.name, number);
+      slot.created_at = now;
+      state.slots[slot.id] = slot;
+    }
+  }
+  int machines_ = 0;
+};
+
+}  // namespace espalier::api

@@ -1,0 +1,16 @@
+// Finds the cluster that a request names and reads it.
+#pragma once
+
+#include "api/operations.h"
+
+namespace espalier::api {
+
+// ClusterName of the request: a name or an ARN. kNotFound.
+Result<ClusterId> find_cluster(const Services& services, const Call& call);
+// Finds and reads it; `make` sees a consistent view for the time of its call.
+Result<json::object> read_cluster(const Services& services, const Call& call,
+                                  const std::function<Result<json::object>(const engine::View&)>& make);
+// A copy of its row.
+Result<Cluster> cluster_row(const Services& services, const ClusterId& id);
+
+}  // namespace espalier::api

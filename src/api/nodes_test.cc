@@ -1,0 +1,128 @@
+#include "api/api_fixture_test.h"
+#include "api/show.h"
+
+namespace espalier::api {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class Nodes : public ApiTest {
+ protected:
+  void SetUp() override { state = &create_demo(); }
+  json::array list(const std::string& members = "") {
+    const auto out =
+        good("ListClusterNodes", R"({"ClusterName": "demo")" + (members.empty() ? "" : ", " + members) + "}");
+    return out.at("ClusterNodeSummaries").as_array();
+  }
+  ClusterState* state = nullptr;
+};
+
+TEST_F(Nodes, OnlyThoseWithAnInstanceByDefault) {
+  EXPECT_TRUE(list().empty());
+  clusters.launch(*state, "controller-1", SlotState::Configuring);
+  const auto nodes = list();
+  ASSERT_EQ(nodes.size(), 1u);
+  EXPECT_EQ(json::serialize(nodes[0]),
+            R"({"InstanceGroupName":"controller","InstanceType":"ml.c5.xlarge","InstanceStatus":{"Status":"Pending"},)"
+            R"("InstanceId":"i-00000000000000001","LaunchTime":1.76722560225E9,)"
+            R"("PrivateDnsHostname":"ip-10-77-0-1.us-west-2.compute.internal"})");
+}
+
+TEST_F(Nodes, AllWithLogicalIds) {
+  clusters.launch(*state, "workers-2", SlotState::Ready);
+  const auto nodes = list(R"("IncludeNodeLogicalIds": true, "SortBy": "NAME")");
+  ASSERT_EQ(nodes.size(), 4u);
+  for (const auto& node : nodes) EXPECT_TRUE(node.as_object().contains("NodeLogicalId"));
+  EXPECT_FALSE(nodes[1].as_object().contains("InstanceId"));
+  EXPECT_EQ(nodes[2].at("InstanceId"), "i-00000000000000001");
+}
+
+TEST_F(Nodes, FiltersAndPages) {
+  EXPECT_EQ(list(R"("IncludeNodeLogicalIds": true, "InstanceGroupNameContains": "ork")").size(), 3u);
+  EXPECT_TRUE(list(R"("IncludeNodeLogicalIds": true, "CreationTimeAfter": 1767225601)").empty());
+  auto page = good("ListClusterNodes", R"({"ClusterName": "demo", "IncludeNodeLogicalIds": true, "MaxResults": 3})");
+  EXPECT_EQ(page["ClusterNodeSummaries"].as_array().size(), 3u);
+  EXPECT_EQ(list(R"("IncludeNodeLogicalIds": true, "NextToken": ")" + str(page["NextToken"]) + "\"").size(), 1u);
+}
+
+TEST_F(Nodes, SortsNumbersAsNumbers) {
+  for (int n = 4; n <= 11; ++n) {
+    Slot slot;
+    slot.id = SlotId(fmt::format("x-{}", n));
+    slot.group = "workers";
+    slot.number = n;
+    state->slots[slot.id] = slot;
+  }
+  const auto nodes = list(R"("IncludeNodeLogicalIds": true, "SortBy": "NAME", "SortOrder": "Descending")");
+  EXPECT_EQ(nodes[0].at("NodeLogicalId"), "x-11");
+  EXPECT_EQ(nodes[2].at("NodeLogicalId"), "x-9");
+}
+
+TEST_F(Nodes, Describe) {
+  auto& slot = clusters.launch(*state, "workers-1", SlotState::Ready);
+  slot.machine->position.domain = "us-1";
+  for (const auto& body :
+       {R"("NodeId": "i-00000000000000001")", R"("NodeLogicalId": "00000000-0000-4000-8000-000000000002")"}) {
+    const auto out = good("DescribeClusterNode", fmt::format(R"({{"ClusterName": "demo", {}}})", body));
+    const auto& node = out.at("NodeDetails").as_object();
+    EXPECT_EQ(node.at("InstanceId"), "i-00000000000000001");
+    EXPECT_EQ(str(node.at("NodeLogicalId")), slot.id.value);
+    EXPECT_EQ(node.at("InstanceStatus").at("Status"), "Running");
+    EXPECT_EQ(node.at("PrivatePrimaryIp"), "10.77.0.1");
+    EXPECT_EQ(node.at("Placement").at("AvailabilityZone"), "us-west-2a");
+    EXPECT_EQ(node.at("UltraServerInfo").at("Id"), "us-1");
+    EXPECT_EQ(node.at("ThreadsPerCore"), 2);
+  }
+}
+
+TEST_F(Nodes, DescribeNeedsOneId) {
+  EXPECT_EQ(call("DescribeClusterNode", R"({"ClusterName": "demo"})").type(), "ValidationException");
+  EXPECT_EQ(
+      call("DescribeClusterNode", R"({"ClusterName": "demo", "NodeId": "i-01234567", "NodeLogicalId": "aa"})").type(),
+      "ValidationException");
+}
+
+TEST_F(Nodes, DescribeUnknown) {
+  const auto reply = call("DescribeClusterNode", R"({"ClusterName": "demo", "NodeId": "i-01234567"})");
+  EXPECT_EQ(reply.type(), "ResourceNotFound");
+  EXPECT_THAT(reply.message(), HasSubstr("i-01234567"));
+}
+
+TEST(InstanceStatusOf, EveryState) {
+  const std::pair<SlotState, InstanceStatus> table[] = {
+      {SlotState::Wanted, InstanceStatus::Pending},   {SlotState::Launching, InstanceStatus::Pending},
+      {SlotState::Booting, InstanceStatus::Pending},  {SlotState::Configuring, InstanceStatus::Pending},
+      {SlotState::Joining, InstanceStatus::Pending},  {SlotState::Ready, InstanceStatus::Running},
+      {SlotState::Draining, InstanceStatus::Running}, {SlotState::Terminating, InstanceStatus::ShuttingDown},
+      {SlotState::Backoff, InstanceStatus::Failure},  {SlotState::Gone, InstanceStatus::NotFound}};
+  for (const auto& [state, status] : table) {
+    Slot slot;
+    slot.state = state;
+    EXPECT_EQ(instance_status(slot), status) << enum_name(state);
+    slot.wanted = false;
+    EXPECT_EQ(instance_status(slot), InstanceStatus::ShuttingDown) << enum_name(state);
+  }
+}
+
+TEST_F(Nodes, MessageOfTheLastFailureStays) {
+  auto& slot = clusters.launch(*state, "workers-1", SlotState::Backoff);
+  slot.machine.reset();
+  slot.failure_message = "no capacity";
+  const auto status = [&] {
+    return list(R"("IncludeNodeLogicalIds": true, "SortBy": "NAME")")[1].at("InstanceStatus").as_object();
+  };
+  EXPECT_EQ(status(), (json::object{{"Status", "Failure"}, {"Message", "no capacity"}}));
+  slot.state = SlotState::Launching;
+  EXPECT_EQ(status(), (json::object{{"Status", "Pending"}, {"Message", "no capacity"}}));
+}
+
+TEST_F(Nodes, DrainingSaysWhatItWaitsFor) {
+  auto& slot = clusters.launch(*state, "workers-1", SlotState::Draining);
+  slot.wanted = false;
+  EXPECT_EQ(list()[0].at("InstanceStatus").at("Status"), "ShuttingDown");
+  EXPECT_THAT(str(list()[0].at("InstanceStatus").at("Message")), HasSubstr("running jobs"));
+}
+
+}  // namespace
+}  // namespace espalier::api

@@ -1,0 +1,23 @@
+#include "api/operations.h"
+
+#include <map>
+
+namespace espalier::api {
+
+Operation at_once(std::string target, Answer answer) {
+  return {std::move(target),
+          [answer](const Services& services, const Call& call, const Done& done) { done(answer(services, call)); }};
+}
+
+const Operation* find_operation(std::string_view target) {
+  static const auto table = [] {
+    std::map<std::string, Operation, std::less<>> all;
+    for (auto& family : {cluster_operations(), node_operations(), event_operations(), own_operations()})
+      for (const auto& operation : family) all.emplace(operation.target, operation);
+    return all;
+  }();
+  const auto found = table.find(target);
+  return found == table.end() ? nullptr : &found->second;
+}
+
+}  // namespace espalier::api

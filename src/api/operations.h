@@ -1,0 +1,39 @@
+// The table of operations: X-Amz-Target → what carries it out. One file for each family.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/api.h"
+#include "api/auth.h"
+
+namespace espalier::api {
+
+// A request that has passed its shape: types, lengths and patterns are right, null stands for absent.
+struct Call {
+  Caller caller;
+  json::object input;
+};
+
+using Done = std::function<void(Result<json::object>)>;
+
+struct Operation {
+  std::string target;                                    // "SageMaker.CreateCluster"
+  std::function<void(const Services&, Call, Done)> run;  // calls Done once; what it is given outlives it
+};
+
+using Answer = Result<json::object> (*)(const Services&, const Call&);
+// An operation that answers at once.
+Operation at_once(std::string target, Answer answer);
+
+std::vector<Operation> cluster_operations();
+std::vector<Operation> node_operations();
+std::vector<Operation> event_operations();
+std::vector<Operation> own_operations();
+
+// nullptr: not served.
+const Operation* find_operation(std::string_view target);
+
+}  // namespace espalier::api

@@ -1,0 +1,75 @@
+#include "api/shapes.h"
+
+#include <re2/re2.h>
+
+#include <cstdlib>
+
+#include "base/log.h"
+
+namespace espalier {
+namespace embedded {
+extern const std::string_view shapes_json;
+}
+
+namespace api {
+
+struct OperationShapes {
+  std::string input, output;
+};
+BOOST_DESCRIBE_STRUCT(OperationShapes, (), (input, output))
+
+struct Model {
+  std::map<std::string, OperationShapes> operations;
+  std::map<std::string, Shape> shapes;
+};
+BOOST_DESCRIBE_STRUCT(Model, (), (operations, shapes))
+
+namespace {
+
+[[noreturn]] void broken(const std::string& why) {
+  log::error("api: shapes.json is broken: {}", why);
+  std::abort();
+}
+
+const Model& model() {
+  static const Model instance = [] {
+    auto parsed = parse_json(embedded::shapes_json);
+    if (!parsed) broken(parsed.error().message);
+    auto read = from_json<Model>(*parsed);
+    if (!read) broken(read.error().message);
+    for (auto& [name, shape] : read->shapes) {
+      if (shape.pattern.empty()) continue;
+      shape.regex =
+          std::make_shared<const re2::RE2>(shape.match.empty() ? shape.pattern : shape.match, re2::RE2::Quiet);
+      if (!shape.regex->ok()) broken(name + ": " + shape.regex->error());
+    }
+    return std::move(*read);
+  }();
+  return instance;
+}
+
+const Shape* shape_of(std::string_view target, std::string OperationShapes::* which) {
+  const auto found = model().operations.find(std::string(target));
+  if (found == model().operations.end() || (found->second.*which).empty()) return nullptr;
+  return &shape(found->second.*which);
+}
+
+}  // namespace
+
+const Shape& shape(const std::string& name) {
+  const auto found = model().shapes.find(name);
+  if (found == model().shapes.end()) broken("no shape " + name);
+  return found->second;
+}
+
+const Shape* input_shape(std::string_view target) { return shape_of(target, &OperationShapes::input); }
+const Shape* output_shape(std::string_view target) { return shape_of(target, &OperationShapes::output); }
+
+std::vector<std::string> all_targets() {
+  std::vector<std::string> out;
+  for (const auto& [target, shapes] : model().operations) out.push_back(target);
+  return out;
+}
+
+}  // namespace api
+}  // namespace espalier

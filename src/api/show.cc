@@ -1,0 +1,173 @@
+#include "api/show.h"
+
+#include <algorithm>
+
+#include "api/read.h"
+
+namespace espalier::api {
+namespace {
+
+void echo(const json::object& from, std::initializer_list<const char*> names, json::object& to) {
+  for (const auto* name : names)
+    if (const auto* value = member(from, name)) to[name] = *value;
+}
+
+json::object slurm_config(const Group& group) {
+  json::object config{{"NodeType", enum_name(group.type)}};
+  if (!group.partition.empty()) config["PartitionNames"] = json::array{group.partition};
+  return config;
+}
+
+// What counts as up: what Slurm can use, and what is still finishing its jobs.
+bool is_up(const Slot& slot) {
+  return slot.machine && (slot.state == SlotState::Ready || slot.state == SlotState::Draining);
+}
+
+json::object group_details(const ClusterState& state, const Group& group) {
+  const auto slots = slots_of(state, group.name);
+  json::object out{
+      {"InstanceGroupName", group.name},
+      {"InstanceType", group.instance_type},
+      {"CurrentCount", std::count_if(slots.begin(), slots.end(), [](const Slot* slot) { return is_up(*slot); })},
+      {"TargetCount", group.target_count},
+      {"MinCount", group.min_count},
+      {"Status", enum_name(group.status)},
+      {"SlurmConfig", slurm_config(group)}};
+  echo(group.spec,
+       {"LifeCycleConfig", "ExecutionRole", "ThreadsPerCore", "InstanceStorageConfigs", "OnStartDeepHealthChecks",
+        "TrainingPlanArn", "OverrideVpcConfig", "ScheduledUpdateConfig", "CapacityRequirements", "NetworkInterface"},
+       out);
+  if (group.scaling) out["ActiveOperations"] = {{"Scaling", 1}};
+  return out;
+}
+
+// "10.77.1.2" → "ip-10-77-1-2.us-west-2.compute.internal"
+std::string dns_name(const Cluster& cluster, std::string address) {
+  std::replace(address.begin(), address.end(), '.', '-');
+  return fmt::format("ip-{}.{}.compute.internal", address, cluster.region);
+}
+
+json::object status_of(const Slot& slot) {
+  json::object out{{"Status", enum_name(instance_status(slot))}};
+  if (slot.state == SlotState::Draining)
+    out["Message"] = "Draining: it is released when its running jobs have ended.";
+  else if (!slot.failure_message.empty())
+    out["Message"] = slot.failure_message;
+  return out;
+}
+
+json::object ultra_server(const std::string& domain, const std::string& instance_type) {
+  json::object out{{"Id", domain}};
+  if (instance_type.starts_with("ml.p6e-gb200.")) out["Type"] = "ml.u-p6e-gb200x72";
+  return out;
+}
+
+// What summary and details have in common.
+json::object node(const ClusterState& state, const Slot& slot) {
+  const auto group = state.groups.find(slot.group);
+  const std::string type = group == state.groups.end() ? "" : group->second.instance_type;
+  json::object out{{"InstanceGroupName", slot.group}, {"InstanceType", type}, {"InstanceStatus", status_of(slot)}};
+  if (!slot.machine) return out;
+  const auto& machine = *slot.machine;
+  out["InstanceId"] = machine.id.value;
+  out["LaunchTime"] = timestamp(machine.launched_at);
+  if (!machine.address.empty()) out["PrivateDnsHostname"] = dns_name(state.cluster, machine.address);
+  if (!machine.position.domain.empty()) out["UltraServerInfo"] = ultra_server(machine.position.domain, type);
+  return out;
+}
+
+}  // namespace
+
+std::vector<const Slot*> slots_of(const ClusterState& state, const std::string& group) {
+  std::vector<const Slot*> out;
+  for (const auto& [id, slot] : state.slots)
+    if (slot.group == group && slot.state != SlotState::Gone) out.push_back(&slot);
+  return out;
+}
+
+json::object cluster_summary(const Cluster& cluster) {
+  return {{"ClusterArn", arn_of(cluster)},
+          {"ClusterName", cluster.name},
+          {"CreationTime", timestamp(cluster.created_at)},
+          {"ClusterStatus", enum_name(cluster.status)}};
+}
+
+json::object cluster_details(const ClusterState& state) {
+  json::object out = cluster_summary(state.cluster);
+  if (!state.cluster.failure_message.empty()) out["FailureMessage"] = state.cluster.failure_message;
+  out["NodeRecovery"] = state.cluster.node_recovery;
+  echo(state.cluster.spec, {"VpcConfig", "Orchestrator", "NodeProvisioningMode"}, out);
+  std::vector<const Group*> groups;
+  for (const auto& [name, group] : state.groups) groups.push_back(&group);
+  std::stable_sort(groups.begin(), groups.end(), [](const Group* a, const Group* b) {
+    return std::tie(a->created_at, a->type) < std::tie(b->created_at, b->type);
+  });
+  json::array shown;
+  for (const auto* group : groups) shown.push_back(group_details(state, *group));
+  out["InstanceGroups"] = std::move(shown);
+  return out;
+}
+
+InstanceStatus instance_status(const Slot& slot) {
+  if (!slot.wanted) return InstanceStatus::ShuttingDown;
+  switch (slot.state) {
+    case SlotState::Wanted:
+    case SlotState::Launching:
+    case SlotState::Booting:
+    case SlotState::Configuring:
+    case SlotState::Joining:
+      return InstanceStatus::Pending;
+    case SlotState::Ready:
+    case SlotState::Draining:
+      return InstanceStatus::Running;
+    case SlotState::Terminating:
+      return InstanceStatus::ShuttingDown;
+    case SlotState::Backoff:
+      return InstanceStatus::Failure;
+    case SlotState::Gone:
+      return InstanceStatus::NotFound;
+  }
+  return InstanceStatus::NotFound;
+}
+
+Time creation_time(const Slot& slot) { return slot.machine ? slot.machine->launched_at : slot.created_at; }
+
+json::object node_summary(const ClusterState& state, const Slot& slot, bool with_logical_id) {
+  json::object out = node(state, slot);
+  if (with_logical_id) out["NodeLogicalId"] = slot.id.value;
+  return out;
+}
+
+json::object node_details(const ClusterState& state, const Slot& slot) {
+  json::object out = node(state, slot);
+  out["NodeLogicalId"] = slot.id.value;
+  out["CapacityType"] = "OnDemand";
+  if (const auto group = state.groups.find(slot.group); group != state.groups.end())
+    echo(group->second.spec,
+         {"LifeCycleConfig", "OverrideVpcConfig", "ThreadsPerCore", "InstanceStorageConfigs", "NetworkInterface"}, out);
+  if (!slot.machine) return out;
+  if (!slot.machine->address.empty()) out["PrivatePrimaryIp"] = slot.machine->address;
+  if (!slot.machine->zone.empty()) out["Placement"] = {{"AvailabilityZone", slot.machine->zone}};
+  return out;
+}
+
+json::object event_summary(const Cluster& cluster, const Event& event) {
+  json::object out{{"EventId", event.id},
+                   {"ClusterArn", arn_of(cluster)},
+                   {"ClusterName", cluster.name},
+                   {"ResourceType", enum_name(event.resource)},
+                   {"EventTime", timestamp(event.time)},
+                   {"Description", event.description},
+                   {"EventLevel", enum_name(event.level)}};
+  if (!event.group.empty()) out["InstanceGroupName"] = event.group;
+  if (!event.instance.empty()) out["InstanceId"] = event.instance.value;
+  return out;
+}
+
+json::object event_detail(const Cluster& cluster, const Event& event) {
+  json::object out = event_summary(cluster, event);
+  if (!event.metadata.empty()) out["EventDetails"] = {{"EventMetadata", event.metadata}};
+  return out;
+}
+
+}  // namespace espalier::api

@@ -1,0 +1,27 @@
+// From our state to the structures of the wire. Pure.
+#pragma once
+
+#include "model/cluster.h"
+
+namespace espalier::api {
+
+// A group's slots, the Gone left out.
+std::vector<const Slot*> slots_of(const ClusterState& state, const std::string& group);
+
+json::object cluster_summary(const Cluster& cluster);
+// DescribeClusterResponse: groups in the order of their creation, the controller first among equals.
+json::object cluster_details(const ClusterState& state);
+
+// How a slot's state shows as InstanceStatus: on its way up Pending, between attempts Failure, Ready and Draining
+// Running, and ShuttingDown once it is not wanted any more, whatever its state.
+InstanceStatus instance_status(const Slot& slot);
+// When its machine was launched, or the slot was made while it has none: what lists are sorted by.
+Time creation_time(const Slot& slot);
+json::object node_summary(const ClusterState& state, const Slot& slot, bool with_logical_id);
+json::object node_details(const ClusterState& state, const Slot& slot);
+
+json::object event_summary(const Cluster& cluster, const Event& event);
+// With EventDetails.EventMetadata.
+json::object event_detail(const Cluster& cluster, const Event& event);
+
+}  // namespace espalier::api
