@@ -118,8 +118,8 @@ std::string topology_conf(const std::string& plugin) {
 
 std::string cluster_name_for_slurm(std::string_view name) {
   std::string out(name);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  std::ranges::transform(out, out.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
   return out;
 }
 

@@ -36,8 +36,7 @@ int compare_digits(std::string_view a, std::string_view b) {
 }
 
 std::string_view take_digits(std::string_view& text) {
-  const auto end = std::find_if_not(text.begin(), text.end(), is_digit);
-  const auto digits = text.substr(0, static_cast<std::size_t>(end - text.begin()));
+  const auto digits = text.substr(0, text.find_first_not_of("0123456789"));
   text.remove_prefix(digits.size());
   return digits;
 }
@@ -114,7 +113,7 @@ class Item {
     const auto low = text.substr(0, dash);
     const auto high = dash == std::string_view::npos ? low : text.substr(dash + 1);
     const auto is_number = [](std::string_view t) {
-      return !t.empty() && t.size() <= kMaxDigits && std::all_of(t.begin(), t.end(), is_digit);
+      return !t.empty() && t.size() <= kMaxDigits && std::ranges::all_of(t, is_digit);
     };
     if (!is_number(low) || !is_number(high)) return error(fmt::format("'{}' is no number or range", text));
     const auto first = number_of(low), last = number_of(high);
@@ -188,9 +187,10 @@ std::string compress(const std::vector<std::string>& names) {
   splits.reserve(names.size());
   for (const auto& name : names)
     if (!name.empty()) splits.emplace_back(name);
-  std::sort(splits.begin(), splits.end(), split_less);
+  std::ranges::sort(splits, split_less);
   const auto same = [](const Split& a, const Split& b) { return a.prefix == b.prefix && a.digits == b.digits; };
-  splits.erase(std::unique(splits.begin(), splits.end(), same), splits.end());
+  const auto rest = std::ranges::unique(splits, same);
+  splits.erase(rest.begin(), rest.end());
 
   std::string out;
   for (auto it = splits.begin(); it != splits.end();) {

@@ -92,8 +92,9 @@ rc::Gen<std::string> any_name() {
 RC_GTEST_PROP(HostlistProperty, ExpandUndoesCompress, ()) {
   auto names = *rc::gen::container<Names>(any_name());
   const auto back = expand(compress(names));
-  std::sort(names.begin(), names.end(), natural_less);
-  names.erase(std::unique(names.begin(), names.end()), names.end());
+  std::ranges::sort(names, natural_less);
+  const auto rest = std::ranges::unique(names);
+  names.erase(rest.begin(), rest.end());
   RC_ASSERT(back.has_value());
   RC_ASSERT(*back == names);
 }
@@ -101,7 +102,7 @@ RC_GTEST_PROP(HostlistProperty, ExpandUndoesCompress, ()) {
 RC_GTEST_PROP(HostlistProperty, CompressDoesNotSeeTheOrder, ()) {
   auto names = *rc::gen::container<Names>(any_name());
   const auto once = compress(names);
-  std::reverse(names.begin(), names.end());
+  std::ranges::reverse(names);
   RC_ASSERT(compress(names) == once);
 }
 

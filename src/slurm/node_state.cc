@@ -96,9 +96,8 @@ unsigned facts_of_word(std::string_view word) {
   }
   if (word.empty()) return facts | kUnknown;
   std::string upper(word);
-  std::transform(upper.begin(), upper.end(), upper.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  const auto* found = std::find_if(kWords.begin(), kWords.end(), [&](const Word& w) { return w.text == upper; });
+  std::ranges::transform(upper, upper.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  const auto* found = std::ranges::find(kWords, upper, &Word::text);
   return facts | (found == kWords.end() ? kUnknown : found->facts);
 }
 

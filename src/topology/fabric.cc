@@ -146,7 +146,9 @@ class Builder {
       for (const auto& id : ids->second) out.push_back({id, true});
     if (const auto ids = links_.inner.find(parent); ids != links_.inner.end())
       for (const auto& id : ids->second) out.push_back({id, false});
-    std::stable_sort(out.begin(), out.end(), [](const Child& a, const Child& b) { return natural_less(a.id, b.id); });
+    std::ranges::sort(out, [](const Child& a, const Child& b) {
+      return a.id == b.id ? a.is_leaf && !b.is_leaf : natural_less(a.id, b.id);
+    });
     return out;
   }
 
@@ -172,7 +174,7 @@ std::vector<Branch> grow(const std::vector<const Member*>& located) {
   }
   if (paths.empty()) return {};
   part_leaves_from_inner(paths);
-  for (auto& [leaf, names] : nodes) std::sort(names.begin(), names.end(), natural_less);
+  for (auto& [leaf, names] : nodes) std::ranges::sort(names, natural_less);
   return Builder(link(paths), nodes).below(kTop);
 }
 

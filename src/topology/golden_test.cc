@@ -22,7 +22,7 @@ constexpr std::string_view kDrawn = "--- drawn\n";
 std::vector<std::filesystem::path> golden_files() {
   std::vector<std::filesystem::path> out;
   for (const auto& entry : std::filesystem::directory_iterator(ESPALIER_GOLDEN_FOLDER)) out.push_back(entry.path());
-  std::sort(out.begin(), out.end());
+  std::ranges::sort(out);
   return out;
 }
 

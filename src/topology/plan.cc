@@ -22,10 +22,11 @@ std::vector<const Member*> in_order(const std::vector<Member>& members) {
   std::vector<const Member*> out;
   out.reserve(members.size());
   for (const auto& member : members) out.push_back(&member);
-  std::stable_sort(out.begin(), out.end(),
-                   [](const Member* a, const Member* b) { return slurm::natural_less(a->node_name, b->node_name); });
-  const auto same = [](const Member* a, const Member* b) { return a->node_name == b->node_name; };
-  out.erase(std::unique(out.begin(), out.end(), same), out.end());
+  std::ranges::sort(out, [](const Member* a, const Member* b) {
+    return a->node_name == b->node_name ? a < b : slurm::natural_less(a->node_name, b->node_name);
+  });
+  const auto rest = std::ranges::unique(out, {}, &Member::node_name);
+  out.erase(rest.begin(), rest.end());
   return out;
 }
 
@@ -73,7 +74,7 @@ Branch tree_of(const std::vector<const Member*>& members) {
 
 Plan plan(const std::vector<Member>& members) {
   const auto ordered = in_order(members);
-  if (std::none_of(ordered.begin(), ordered.end(), [](const Member* m) { return is_capable(*m); }))
+  if (std::ranges::none_of(ordered, [](const Member* m) { return is_capable(*m); }))
     return {Model::flat, "no instance type of this cluster has a known place in the network", {}};
   Plan out{Model::tree, why_tree(ordered), {}};
   write_out(tree_of(ordered), out.switches);

@@ -47,9 +47,7 @@ rc::Gen<Member> wild_member() {
 
 Members unique(Members members) {
   std::set<std::string> seen;
-  members.erase(
-      std::remove_if(members.begin(), members.end(), [&](const Member& m) { return !seen.insert(m.node_name).second; }),
-      members.end());
+  std::erase_if(members, [&](const Member& m) { return !seen.insert(m.node_name).second; });
   return members;
 }
 
@@ -81,8 +79,7 @@ std::vector<std::string> leaf_order(const Plan& plan) {
 }
 
 std::vector<std::string> only(std::vector<std::string> names, const std::set<std::string>& kept) {
-  names.erase(std::remove_if(names.begin(), names.end(), [&](const auto& n) { return kept.count(n) == 0; }),
-              names.end());
+  std::erase_if(names, [&](const auto& n) { return kept.count(n) == 0; });
   return names;
 }
 
@@ -147,7 +144,7 @@ RC_GTEST_PROP(PlanProperty, WhateverIsSaidEveryNodeIsOnOneLeafAndSlurmTakesIt, (
 RC_GTEST_PROP(PlanProperty, TheOrderOfTheMembersDoesNotMatter, ()) {
   auto members = wild_fabric();
   const auto once = render(plan(members));
-  std::reverse(members.begin(), members.end());
+  std::ranges::reverse(members);
   RC_ASSERT(render(plan(members)) == once);
 }
 
@@ -226,7 +223,7 @@ RC_GTEST_PROP(PlanProperty, EverySwitchIsDrawnOnce, ()) {
   const auto made = plan(wild_fabric());
   if (made.model == Model::flat) return;
   const auto text = draw(made);
-  RC_ASSERT(std::count(text.begin(), text.end(), '\n') == static_cast<std::ptrdiff_t>(made.switches.size()));
+  RC_ASSERT(std::ranges::count(text, '\n') == static_cast<std::ptrdiff_t>(made.switches.size()));
 }
 
 RC_GTEST_PROP(SwitchNamesProperty, DistinctIdsGetDistinctNamesThatSlurmCarries, ()) {

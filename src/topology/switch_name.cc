@@ -19,8 +19,8 @@ bool is_plain(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') 
 bool is_allowed(char c) { return is_plain(c) || c == '.' || c == '_' || c == '-'; }
 
 std::size_t trailing_digits(std::string_view name) {
-  const auto end = std::find_if(name.rbegin(), name.rend(), [](char c) { return c < '0' || c > '9'; });
-  return static_cast<std::size_t>(end - name.rbegin());
+  const auto last = name.find_last_not_of("0123456789");
+  return last == std::string_view::npos ? name.size() : name.size() - last - 1;
 }
 
 // FNV-1a: stable over versions and machines, unlike std::hash. The salt only grows when two ids collide in one plan.
@@ -47,7 +47,7 @@ bool looks_hashed(std::string_view name) {
 
 bool is_slurm_name(std::string_view name) {
   return !name.empty() && name.size() <= kMaxSwitchName && is_plain(name.front()) &&
-         std::all_of(name.begin(), name.end(), is_allowed) && trailing_digits(name) <= kMaxTrailingDigits;
+         std::ranges::all_of(name, is_allowed) && trailing_digits(name) <= kMaxTrailingDigits;
 }
 
 SwitchNames::SwitchNames() : taken_{kRoot, kUnplaced, kOffFabric} {}
