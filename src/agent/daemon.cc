@@ -26,7 +26,6 @@ constexpr Millis kLongestPause{10'000};
 constexpr std::chrono::seconds kStable{30};  // a daemon that ran so long starts with short pauses again
 constexpr Millis kSocketLook{5};
 constexpr std::size_t kLastWordsBytes = 1000;
-constexpr const char* kNotifyFolder = "/run/espalier";
 
 // Becomes readable when the process has ended; empty when it is gone already.
 UniqueFd watch_end_of(pid_t pid) { return UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))); }
@@ -86,7 +85,7 @@ void Daemon::set(bool running, std::string message) {
 bool Daemon::pause(Millis time) const { return !is_readable(stop_fd_.get(), time); }
 
 void Daemon::supervise() {
-  auto notify = NotifySocket::open(std::filesystem::path(kNotifyFolder) / (spec_.name + ".notify"), spec_.user);
+  auto notify = NotifySocket::open(spec_.notify_folder / (spec_.name + ".notify"), spec_.user);
   if (!notify) return set(false, notify.error().message);
   Backoff pauses(kFirstPause, kLongestPause, Random::from_system());
   do {
@@ -118,7 +117,7 @@ Result<pid_t> Daemon::start() {
   const int output = spec_.log.empty() ? output_write_.get() : log.get();
   ProcessSpec process{spec_.argv, {}, spec_.user, output, output};
   if (spec_.socket.empty())
-    process.environment.push_back(fmt::format("NOTIFY_SOCKET={}/{}.notify", kNotifyFolder, spec_.name));
+    process.environment.push_back(fmt::format("NOTIFY_SOCKET={}/{}.notify", spec_.notify_folder.string(), spec_.name));
   auto pid = processes_.spawn(process);
   if (pid) log::info("{} started as {}", spec_.name, *pid);
   return pid;

@@ -29,6 +29,7 @@ struct DaemonSpec {
   std::filesystem::path log;      // its output is appended; "": it keeps a log itself, only its last words are kept
   std::filesystem::path socket;   // ready when this UNIX socket takes connections; "": when it sends READY=1
   std::optional<Endpoint> after;  // started only when somebody listens there; awaited for ever
+  std::filesystem::path notify_folder = "/run/espalier";
 };
 
 class Daemon {

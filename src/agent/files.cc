@@ -83,10 +83,11 @@ std::string tail_of(const fs::path& path, std::size_t limit) {
   std::ifstream in(path, std::ios::binary | std::ios::ate);
   if (!in) return "";
   const auto size = static_cast<std::size_t>(in.tellg());
-  const std::size_t from = size > limit ? size - limit : 0;
+  // One byte more: a line that begins exactly there is whole.
+  const std::size_t from = size > limit ? size - limit - 1 : 0;
   in.seekg(static_cast<std::streamoff>(from));
   std::string text(std::istreambuf_iterator<char>(in), {});
-  if (from > 0) text.erase(0, std::min(text.find('\n'), text.size() - 1) + 1);
+  if (const auto end = text.find('\n'); from > 0 && end != std::string::npos) text.erase(0, end + 1);
   while (text.ends_with('\n')) text.pop_back();
   return text;
 }

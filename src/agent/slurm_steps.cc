@@ -80,18 +80,10 @@ Result<std::string> SlurmSteps::one(const SlurmStep& step) {
     }
     case SlurmStepKind::UpdatePartition:
       return scontrol({"update", "PartitionName=" + step.partition, "Nodes=" + step.nodes});
-    case SlurmStepKind::CreatePartition: {
-      std::vector<std::string> words{"create", "PartitionName=" + step.partition};
-      add(words, "Nodes=", step.nodes);
-      for (std::size_t from = 0; from < step.options.size();) {
-        const auto end = std::min(step.options.find(' ', from), step.options.size());
-        add(words, "", step.options.substr(from, end - from));
-        from = end + 1;
-      }
-      return scontrol(std::move(words));
-    }
+    case SlurmStepKind::CreatePartition:
+      return create_partition(step);
     case SlurmStepKind::DeletePartition:
-      return scontrol({"delete", "PartitionName=" + step.partition});
+      return delete_partition(step.partition);
     case SlurmStepKind::ReadNodes:
       return read_nodes(step.nodes);
     case SlurmStepKind::ReadTopology:
@@ -105,6 +97,27 @@ Result<std::string> SlurmSteps::one(const SlurmStep& step) {
 Result<std::string> SlurmSteps::scontrol(std::vector<std::string> words) {
   words.insert(words.begin(), "scontrol");
   return run_(words, kCommandTimeout);
+}
+
+// What is there already is made as it should be: a step may come twice.
+Result<std::string> SlurmSteps::create_partition(const SlurmStep& step) {
+  std::vector<std::string> words{"create", "PartitionName=" + step.partition};
+  add(words, "Nodes=", step.nodes);
+  for (std::size_t from = 0; from < step.options.size();) {
+    const auto end = std::min(step.options.find(' ', from), step.options.size());
+    add(words, "", step.options.substr(from, end - from));
+    from = end + 1;
+  }
+  auto created = scontrol(words);
+  if (created || created.error().message.find("Duplicate partition") == std::string::npos) return created;
+  words[0] = "update";
+  return scontrol(std::move(words));
+}
+
+Result<std::string> SlurmSteps::delete_partition(const std::string& name) {
+  auto deleted = scontrol({"delete", "PartitionName=" + name});
+  if (!deleted && deleted.error().message.find("Invalid partition name") != std::string::npos) return "";
+  return deleted;
 }
 
 // The return code alone proves nothing: a slurmctld that was killed by a refused file has been seen to make it 0.

@@ -34,6 +34,8 @@ class SlurmSteps {
  private:
   Result<std::string> one(const SlurmStep& step);
   Result<std::string> scontrol(std::vector<std::string> words);
+  Result<std::string> create_partition(const SlurmStep& step);
+  Result<std::string> delete_partition(const std::string& name);
   Result<std::string> reconfigure();
   Result<std::string> read_nodes(const std::string& hostlist);
   std::string put_back(bool slurmctld_may_have_taken_it);
