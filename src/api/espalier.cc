@@ -6,6 +6,7 @@
 #include "api/lookup.h"
 #include "api/read.h"
 #include "api/show.h"
+#include "reconcile/slurm/wanted.h"
 #include "topology/plan.h"
 
 namespace espalier::api {
@@ -21,19 +22,6 @@ Result<json::object> describe_service(const Services& services, const Call&) {
 }
 
 // ---- nodes and topology --------------------------------------------------------------------------------------------
-
-std::vector<topology::Member> members_of(const ClusterState& state) {
-  std::vector<topology::Member> out;
-  for (const auto& [name, group] : state.groups) {
-    if (group.type != NodeType::Compute) continue;
-    for (const auto* slot : slots_of(state, name)) {
-      topology::Member member{slot->node_name, group.instance_type, std::nullopt};
-      if (slot->machine && !slot->machine->position.network_nodes.empty()) member.position = slot->machine->position;
-      out.push_back(std::move(member));
-    }
-  }
-  return out;
-}
 
 json::object own_node(const engine::View& view, const Group& group, const Slot& slot,
                       const std::map<std::string, std::string>& leaves) {
@@ -56,7 +44,7 @@ json::object own_node(const engine::View& view, const Group& group, const Slot& 
 
 Result<json::object> describe_nodes(const Services& services, const Call& call) {
   return read_cluster(services, call, [](const engine::View& view) {
-    const auto leaves = topology::leaves(topology::plan(members_of(view.state)));
+    const auto leaves = topology::leaves(reconcile::slurm_wanted(view.state).plan);
     json::array nodes;
     for (const auto& [name, group] : view.state.groups) {
       auto slots = slots_of(view.state, name);
@@ -69,7 +57,7 @@ Result<json::object> describe_nodes(const Services& services, const Call& call) 
 
 Result<json::object> describe_topology(const Services& services, const Call& call) {
   return read_cluster(services, call, [](const engine::View& view) {
-    const auto plan = topology::plan(members_of(view.state));
+    const auto plan = reconcile::slurm_wanted(view.state).plan;
     json::array switches;
     for (const auto& each : plan.switches)
       switches.push_back({{"Name", each.name}, {"Switches", to_json(each.switches)}, {"Nodes", to_json(each.nodes)}});
