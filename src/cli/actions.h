@@ -1,0 +1,84 @@
+// What the commands do, one function each; commands.cc parses their options. Every action prints its own answer (with
+// --json the operation's own) and returns what failed.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/context.h"
+#include "cli/group_option.h"
+#include "cli/requests.h"
+#include "cli/serve_options.h"
+
+namespace espalier::cli {
+
+struct WaitOptions {
+  std::optional<bool> wait;  // absent: when standard output is a terminal
+  std::optional<Millis> timeout;
+};
+
+struct CreateOptions {
+  std::string cluster;  // may be empty when the file has the name
+  std::vector<GroupOption> groups;
+  BaseGroups base;
+  std::string from;  // file with a CreateCluster request, in place of groups
+  WaitOptions wait;
+};
+Result<void> create_cluster(Context& context, const CreateOptions& options);
+Result<void> list_clusters(Context& context);
+Result<void> describe_cluster(Context& context, const std::string& cluster);
+Result<void> scale_cluster(Context& context, const std::string& cluster, const std::vector<Resize>& sizes,
+                           const WaitOptions& wait);
+Result<void> delete_cluster(Context& context, const std::string& cluster, const WaitOptions& wait);
+
+Result<void> show_nodes(Context& context, const std::string& cluster, const std::string& group = "");
+
+struct EventOptions {
+  std::string cluster;
+  bool follow = false;
+  std::string group;           // empty: all
+  std::string level = "Info";  // this one and worse
+};
+Result<void> show_events(Context& context, const EventOptions& options);
+
+// file: Slurm's topology file as written, instead of the drawing.
+Result<void> show_topology(Context& context, const std::string& cluster, bool file = false);
+
+struct CapacityOptions {
+  std::vector<std::string> pools;  // "TYPE=N", "TYPE=unlimited", "TYPE"
+  std::optional<Millis> launch_time;
+  std::optional<double> failure_rate;
+  std::string failure_class;
+};
+Result<void> show_capacity(Context& context);
+Result<void> set_capacity(Context& context, const CapacityOptions& options);
+// UpdateCapacity's body. kInvalid.
+Result<json::object> capacity_request(const CapacityOptions& options);
+
+Result<void> show_status(Context& context);
+
+struct SshOptions {
+  std::string cluster;
+  std::string node;  // name or instance id
+  std::string user = "ubuntu";
+  std::vector<std::string> command;  // empty: a login shell
+};
+// Runs argv as the user in the machine of that folder, on our terminal; returns its exit code.
+using EnterFunction = std::function<Result<int>(const std::string& folder, const std::vector<std::string>& argv,
+                                                const std::string& user)>;
+Result<int> ssh(Context& context, const SshOptions& options, const EnterFunction& enter);
+
+struct UpOptions {
+  std::string program;  // this executable
+  std::string cluster = "demo";
+  ServeOptions serve;
+  std::optional<Millis> timeout;
+};
+// Starts a control plane in the background unless one answers, grows the example cluster, runs a job on it.
+Result<void> up(Context& context, const UpOptions& options);
+// Deletes all clusters, then stops the control plane that `up` started with this state folder.
+Result<void> down(Context& context, const std::string& state);
+
+}  // namespace espalier::cli

@@ -1,0 +1,239 @@
+// The commands against a control plane with memory: what they ask for, what they print.
+#include "cli/actions.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "base/file.h"
+#include "cli/fake_transport.h"
+
+namespace espalier::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST(CreateCluster, SendsTheRequestAndDoesNotWaitWithoutATerminal) {
+  FakeWorld world;
+  world.transport.answer("SageMaker.CreateCluster", R"({"ClusterArn": "arn"})");
+  ASSERT_TRUE(create_cluster(world.context, {"demo", {*parse_group("name=w,type=t")}, {}, "", {}}));
+  const auto requests = world.transport.requests("SageMaker.CreateCluster");
+  ASSERT_EQ(requests.size(), 1u);
+  EXPECT_EQ(requests[0].at("InstanceGroups").get_array().size(), 3u);
+  EXPECT_EQ(world.out.str(), "Cluster 'demo' is accepted and grows.\n");
+}
+
+TEST(CreateCluster, PrintsTheAnswerForPrograms) {
+  FakeWorld world;
+  world.context.json = true;
+  world.transport.answer("SageMaker.CreateCluster", R"({"ClusterArn": "arn"})");
+  ASSERT_TRUE(create_cluster(world.context, {"demo", {*parse_group("name=w,type=t")}, {}, "", {}}));
+  EXPECT_EQ(*parse_json(world.out.str()), *parse_json(R"({"ClusterArn": "arn"})"));
+}
+
+TEST(CreateCluster, TakesARequestFromAFileAndAnotherNameForIt) {
+  FakeWorld world;
+  world.transport.answer("SageMaker.CreateCluster", R"({"ClusterArn": "arn"})");
+  const std::string file = testing::TempDir() + "cli-create-request.json";
+  ASSERT_TRUE(write_file(file, R"({"ClusterName": "theirs", "Tags": []})"));
+  CreateOptions options;
+  options.from = file;
+  ASSERT_TRUE(create_cluster(world.context, options));
+  options.cluster = "mine";
+  ASSERT_TRUE(create_cluster(world.context, options));
+  std::filesystem::remove(file);
+  const auto requests = world.transport.requests("SageMaker.CreateCluster");
+  EXPECT_EQ(json::serialize(requests.at(0)), R"({"ClusterName":"theirs","Tags":[]})");
+  EXPECT_EQ(requests.at(1).at("ClusterName"), "mine");
+}
+
+TEST(CreateCluster, RefusesWhatCannotBeMeant) {
+  FakeWorld world;
+  EXPECT_EQ(create_cluster(world.context, {"demo", {}, {}, "", {}}).error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(create_cluster(world.context, {"", {*parse_group("name=w,type=t")}, {}, "", {}}).error().code,
+            ErrorCode::kInvalid);
+  EXPECT_EQ(create_cluster(world.context, {"demo", {}, {}, "/nonexistent/request.json", {}}).error().code,
+            ErrorCode::kNotFound);
+  EXPECT_TRUE(world.transport.calls.empty()) << "nothing was asked for";
+}
+
+TEST(ScaleCluster, ResendsTheWholeGroup) {
+  FakeWorld world;
+  world.transport.answer("SageMaker.DescribeCluster", R"({"InstanceGroups": [
+    {"InstanceGroupName": "w", "InstanceType": "t", "ExecutionRole": "r", "TargetCount": 2, "CurrentCount": 2},
+    {"InstanceGroupName": "x", "InstanceType": "t", "ExecutionRole": "r", "TargetCount": 2, "CurrentCount": 2}]})");
+  world.transport.answer("SageMaker.UpdateCluster", R"({"ClusterArn": "arn"})");
+  ASSERT_TRUE(scale_cluster(world.context, "demo", {{"w", 16}}, {}));
+  EXPECT_EQ(json::value(world.transport.requests("SageMaker.UpdateCluster").at(0)), *parse_json(R"({
+    "ClusterName": "demo", "InstanceGroups": [
+      {"InstanceGroupName": "w", "InstanceType": "t", "ExecutionRole": "r", "InstanceCount": 16}]})"));
+}
+
+TEST(DeleteCluster, WaitsWhenToldTo) {
+  FakeWorld world;
+  world.transport.answer("SageMaker.DeleteCluster", R"({"ClusterArn": "arn"})");
+  world.transport.answer("Espalier.WatchEvents", R"({"__type": "ResourceNotFound"})", 400);
+  world.transport.answer("SageMaker.ListClusters", R"({"ClusterSummaries": []})");
+  ASSERT_TRUE(delete_cluster(world.context, "demo", {true, {}}));
+  EXPECT_EQ(world.out.str(), "Cluster 'demo' is being deleted.\nCluster 'demo' is gone after 0.0s.\n");
+}
+
+TEST(ListClusters, IsATable) {
+  FakeWorld world;
+  world.transport.answer("SageMaker.ListClusters", R"({"ClusterSummaries": [{"ClusterName": "demo",
+    "ClusterStatus": "InService", "CreationTime": 1767323045.5, "ClusterArn": "arn:x"}]})");
+  ASSERT_TRUE(list_clusters(world.context));
+  EXPECT_EQ(world.out.str(),
+            "CLUSTER  STATUS     CREATED               ARN\n"
+            "demo     InService  2026-01-02 03:04:05Z  arn:x\n");
+}
+
+TEST(DescribeCluster, ShowsGroups) {
+  FakeWorld world;
+  world.transport.answer("SageMaker.DescribeCluster", R"({"ClusterName": "demo", "ClusterStatus": "Failed",
+    "FailureMessage": "no controller", "InstanceGroups": [{"InstanceGroupName": "w", "InstanceType": "t",
+    "CurrentCount": 6, "TargetCount": 8, "SlurmConfig": {"NodeType": "Compute", "PartitionNames": ["gpu"]}}]})");
+  ASSERT_TRUE(describe_cluster(world.context, "demo"));
+  EXPECT_THAT(world.out.str(), HasSubstr("no controller"));
+  EXPECT_THAT(world.out.str(), HasSubstr("w      6/8    t     Compute  gpu\n"));
+}
+
+TEST(Nodes, OfOneGroup) {
+  FakeWorld world;
+  world.transport.answer("Espalier.DescribeNodes", R"({"Nodes": [
+    {"NodeName": "w-1", "InstanceGroupName": "w", "State": "Backoff", "Since": 1767225590, "Message": "no capacity",
+     "Attempts": 3, "NextTry": 1767225604},
+    {"NodeName": "x-1", "InstanceGroupName": "x", "State": "Ready"}]})");
+  ASSERT_TRUE(show_nodes(world.context, "demo", "w"));
+  EXPECT_EQ(world.out.str(),
+            "NODE  STATE    SINCE  WHY\n"
+            "w-1   Backoff  10s    no capacity (failed tries: 3, next in 4.0s)\n");
+}
+
+TEST(Events, AreReadToTheEndAndFiltered) {
+  FakeWorld world;
+  world.transport.answer("Espalier.WatchEvents", R"({"LastSequence": 2, "Events": [
+    {"EventTime": 1767225600, "EventLevel": "Info", "Description": "one"},
+    {"EventTime": 1767225600, "EventLevel": "Warn", "Description": "two", "InstanceGroupName": "w"}]})");
+  world.transport.answer("Espalier.WatchEvents", R"({"LastSequence": 3, "Events": [
+    {"EventTime": 1767225600, "EventLevel": "Error", "Description": "three", "InstanceGroupName": "x"}]})");
+  world.transport.answer("Espalier.WatchEvents", R"({"LastSequence": 3, "Events": []})");
+  EventOptions options;
+  options.cluster = "demo";
+  options.level = "Warn";
+  options.group = "w";
+  ASSERT_TRUE(show_events(world.context, options));
+  EXPECT_EQ(world.out.str(), "2026-01-01 00:00:00Z  Warn   w             two\n");
+  EXPECT_EQ(world.transport.requests("Espalier.WatchEvents").at(2).at("AfterSequence"), 3);
+}
+
+TEST(Events, FollowUntilTheClusterIsGoneOneJsonALine) {
+  FakeWorld world;
+  world.context.json = true;
+  world.transport.answer("Espalier.WatchEvents", R"({"LastSequence": 0, "Events": []})");
+  world.transport.answer("Espalier.WatchEvents", R"({"LastSequence": 1, "Events": [{"Description": "one"}]})");
+  world.transport.answer("Espalier.WatchEvents", R"({"__type": "ResourceNotFound"})", 400);
+  world.transport.answer("SageMaker.ListClusters", R"({"ClusterSummaries": []})");
+  EventOptions options;
+  options.cluster = "demo";
+  options.follow = true;
+  ASSERT_TRUE(show_events(world.context, options));
+  EXPECT_EQ(world.out.str(), "{\"Description\":\"one\"}\n");
+  EXPECT_EQ(world.transport.requests("Espalier.WatchEvents").at(1).at("WaitSeconds"), 20);
+}
+
+TEST(Topology, IsDrawnOrPrintedAsItsFile) {
+  FakeWorld world;
+  world.transport.answer("Espalier.DescribeTopology", R"({"Model": "tree", "Because": "all have positions",
+    "True": true, "Revision": 3, "Drawing": "fabric\n└─ nn-1\n", "File": "SwitchName=nn-1\n"})");
+  ASSERT_TRUE(show_topology(world.context, "demo"));
+  EXPECT_EQ(world.out.str(), "Topology: tree (all have positions); revision 3, slurmctld agrees\nfabric\n└─ nn-1\n");
+  world.out.str("");
+  ASSERT_TRUE(show_topology(world.context, "demo", true));
+  EXPECT_EQ(world.out.str(), "SwitchName=nn-1\n");
+}
+
+TEST(Capacity, RequestHasOnlyWhatWasGiven) {
+  CapacityOptions options;
+  options.pools = {"a=6", "b=unlimited"};
+  EXPECT_EQ(json::serialize(*capacity_request(options)), R"({"Pools":{"a":{"Machines":6},"b":{"Machines":null}}})");
+  options.pools = {"a"};
+  options.launch_time = Millis(2000);
+  options.failure_rate = 0.5;
+  options.failure_class = "Shortage";
+  EXPECT_EQ(json::serialize(*capacity_request(options)),
+            R"({"Pools":{"a":{"LaunchTimeMillis":2000,"FailureRate":5E-1,"FailureClass":"Shortage"}}})");
+  for (const char* text : {"a", "a=many", "a=-1"}) {
+    CapacityOptions wrong;
+    wrong.pools = {text};
+    EXPECT_FALSE(capacity_request(wrong)) << text;
+  }
+}
+
+TEST(Capacity, IsATable) {
+  FakeWorld world;
+  world.transport.answer("Espalier.DescribeCapacity", R"({"Pools": {
+    "default": {"InUse": 0, "LaunchTimeMillis": 0}, "ml.p5.48xlarge": {"Machines": 6, "InUse": 4,
+    "LaunchTimeMillis": 2000, "FailureRate": 0.1, "FailureClass": "Shortage"}}})");
+  ASSERT_TRUE(show_capacity(world.context));
+  EXPECT_EQ(world.out.str(),
+            "TYPE            MACHINES   IN USE  LAUNCH TIME  FAILURE RATE  FAILURE\n"
+            "default         unlimited  0       0.0s         0             -\n"
+            "ml.p5.48xlarge  6          4       2.0s         0.1           Shortage\n");
+}
+
+TEST(Status, SaysWhatAnswers) {
+  FakeWorld world;
+  world.transport.answer("Espalier.DescribeService", R"({"Version": "0.1.0", "Provider": "local",
+    "StateFolder": "/s", "AgentEndpoint": "http://10.77.0.1:8651", "ProcessId": 42})");
+  world.transport.answer("SageMaker.ListClusters", R"({"ClusterSummaries": [{"ClusterName": "a"}]})");
+  ASSERT_TRUE(show_status(world.context));
+  EXPECT_THAT(world.out.str(), HasSubstr("Espalier 0.1.0 answers at http://control.\n"));
+  EXPECT_THAT(world.out.str(), HasSubstr("1 cluster in eu-west-1.\n"));
+}
+
+class Ssh : public testing::Test {
+ protected:
+  Ssh() { world.transport.answer("Espalier.DescribeAccess", R"({"MachineFolder": "/m/i-1", "NodeName": "w-1"})"); }
+  Result<int> enter(const std::string& node, std::vector<std::string> command) {
+    return ssh(world.context, {"demo", node, "ubuntu", std::move(command)},
+               [this](const std::string& folder, const std::vector<std::string>& argv, const std::string& user) {
+                 entered = {folder, user};
+                 entered.insert(entered.end(), argv.begin(), argv.end());
+                 return Result<int>(7);
+               });
+  }
+
+  FakeWorld world;
+  std::vector<std::string> entered;
+};
+
+TEST_F(Ssh, EntersTheMachineAndGivesItsExitCode) {
+  EXPECT_EQ(enter("w-1", {}), 7);
+  EXPECT_THAT(entered, ElementsAre("/m/i-1", "ubuntu"));
+  EXPECT_EQ(world.transport.requests("Espalier.DescribeAccess").at(0).at("NodeName"), "w-1");
+  EXPECT_EQ(enter("i-0123456789abcdef0", {}), 7);
+  EXPECT_EQ(world.transport.requests("Espalier.DescribeAccess").at(1).at("NodeId"), "i-0123456789abcdef0");
+}
+
+TEST_F(Ssh, OneWordIsALineForTheShellSeveralAreAProgram) {
+  ASSERT_TRUE(enter("w-1", {"sinfo | head"}));
+  EXPECT_THAT(entered, ElementsAre("/m/i-1", "ubuntu", "sinfo | head"));
+  ASSERT_TRUE(enter("w-1", {"echo", "it's $HOME"}));
+  EXPECT_THAT(entered, ElementsAre("/m/i-1", "ubuntu", "'echo'", R"('it'\''s $HOME')"));
+}
+
+TEST_F(Ssh, SuggestsTheNodeThatMayHaveBeenMeant) {
+  FakeWorld other;
+  other.transport.answer("Espalier.DescribeAccess", R"({"__type": "ResourceNotFound", "Message": "no machine"})", 400);
+  other.transport.answer("SageMaker.ListClusters", R"({"ClusterSummaries": [{"ClusterName": "demo"}]})");
+  other.transport.answer("Espalier.DescribeNodes", R"({"Nodes": [{"NodeName": "worker-1"}]})");
+  const auto enter_nothing = [](const auto&, const auto&, const auto&) { return Result<int>(0); };
+  EXPECT_EQ(ssh(other.context, {"demo", "worker1", "ubuntu", {}}, enter_nothing).error().message,
+            "Cluster 'demo' has no node 'worker1' to enter. Did you mean 'worker-1'?");
+  EXPECT_EQ(ssh(other.context, {"demo", "worker-1", "ubuntu", {}}, enter_nothing).error().message, "no machine");
+}
+
+}  // namespace
+}  // namespace espalier::cli

@@ -1,0 +1,17 @@
+// The command line: the front door of this room. main() passes what runs the control plane, so that cli/ knows the
+// engine only by HTTP.
+#pragma once
+
+#include <functional>
+
+#include "cli/serve_options.h"
+
+namespace espalier::cli {
+
+// Runs the control plane until it is told to stop; returns the exit code.
+using ServeFunction = std::function<int(const ServeOptions&)>;
+
+// Parses, runs the command, prints its outcome. Returns the exit code (see exit_code.h).
+int run(int argc, char** argv, const ServeFunction& serve);
+
+}  // namespace espalier::cli

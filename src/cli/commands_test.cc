@@ -1,0 +1,146 @@
+// The command line as a user types it.
+#include <gmock/gmock.h>
+
+#include <csignal>
+
+#include "cli/cli.h"
+#include "cli/exit_code.h"
+#include "cli/interrupt.h"
+
+namespace espalier::cli {
+namespace {
+
+using testing::HasSubstr;
+
+struct Outcome {
+  int code = 0;
+  std::string out, err;
+  ServeOptions served;
+};
+
+Outcome type(std::vector<std::string> words) {
+  words.insert(words.begin(), "espalier");
+  std::vector<char*> argv;
+  for (auto& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  Outcome outcome;
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  outcome.code = run(static_cast<int>(words.size()), argv.data(), [&outcome](const ServeOptions& options) {
+    outcome.served = options;
+    return 42;
+  });
+  outcome.out = testing::internal::GetCapturedStdout();
+  outcome.err = testing::internal::GetCapturedStderr();
+  return outcome;
+}
+
+TEST(Commands, ServeIsHandedItsOptions) {
+  ServeOptions wanted;
+  wanted.state = "/srv/espalier";
+  wanted.listen = "0.0.0.0:1";
+  wanted.agent_port = 2;
+  wanted.region = "eu-west-1";
+  wanted.image = "/image";
+  wanted.max_account_instances = 30;
+  wanted.log_level = "debug";
+  auto words = to_arguments(wanted);
+  words.insert(words.begin(), "serve");
+  const auto outcome = type(words);
+  EXPECT_EQ(outcome.code, 42) << outcome.err;
+  EXPECT_EQ(outcome.served, wanted);
+}
+
+TEST(Commands, ServeReadsTheEnvironmentBelowItsArguments) {
+  setenv("ESPALIER_STATE", "/from/environment", 1);
+  setenv("ESPALIER_AGENT_PORT", "5", 1);
+  const auto outcome = type({"serve", "--agent-port", "6"});
+  unsetenv("ESPALIER_STATE");
+  unsetenv("ESPALIER_AGENT_PORT");
+  EXPECT_EQ(outcome.served.state, "/from/environment");
+  EXPECT_EQ(outcome.served.agent_port, 6);
+}
+
+TEST(Commands, AWrongEnvironmentOfServeDisturbsNoOtherCommand) {
+  setenv("ESPALIER_AGENT_PORT", "five", 1);
+  EXPECT_EQ(type({"serve"}).code, kUsage);
+  EXPECT_EQ(type({"cluster", "list", "--endpoint", "http://127.0.0.1:1"}).code, kNoConnection);
+  unsetenv("ESPALIER_AGENT_PORT");
+}
+
+TEST(Commands, UsageErrorsSayWhatIsWrong) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> wrong{
+      {{}, "subcommand"},
+      {{"node", "demo"}, "There is no command 'node'. Did you mean 'nodes'?"},
+      {{"cluster", "lst"}, "There is no command 'lst'. Did you mean 'list'?"},
+      {{"cluster", "list", "--", "x"}, "after --"},
+      {{"cluster", "list", "x"}, "x"},
+      {{"nodes"}, "CLUSTER"},
+      {{"serve", "--log-level", "loud"}, "loud"},
+      {{"cluster", "create", "demo", "--group", "name=w,size=3"}, "size=3"},
+      {{"cluster", "create", "demo"}, "--group name=worker"},
+      {{"cluster", "scale", "demo", "worker"}, "GROUP=N"},
+      {{"cluster", "delete", "demo", "--timeout", "soon"}, "'soon' is no duration"},
+      {{"events", "demo", "--level", "loud"}, "loud"},
+      {{"capacity", "set", "a=1", "--failure-rate", "2"}, "failure-rate"},
+  };
+  for (const auto& [words, message] : wrong) {
+    const auto outcome = type(words);
+    EXPECT_EQ(outcome.code, kUsage) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_THAT(outcome.err, HasSubstr(message));
+  }
+}
+
+TEST(Commands, WithoutControlPlaneSayWhereTheyLooked) {
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"--endpoint", "http://127.0.0.1:1/", "status"},
+           {"cluster", "scale", "demo", "worker=3", "cpu=1", "--endpoint", "http://127.0.0.1:1"},
+           {"ssh", "demo", "login-1", "--endpoint", "http://127.0.0.1:1", "--", "srun", "-N8", "nodes"},
+           {"ssh", "--endpoint", "http://127.0.0.1:1", "demo", "login-1", "srun", "-N8", "--gres=gpu:8", "hostname"}}) {
+    const auto outcome = type(words);
+    EXPECT_EQ(outcome.code, kNoConnection) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr("127.0.0.1:1"));
+    EXPECT_EQ(outcome.out, "");
+  }
+}
+
+TEST(Commands, HelpHasExitCodesAndExamples) {
+  const auto root = type({"--help"});
+  EXPECT_EQ(root.code, kOk);
+  EXPECT_THAT(root.out, HasSubstr("4 no connection"));
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{{"serve"},
+                                                                                     {"up"},
+                                                                                     {"down"},
+                                                                                     {"cluster", "create"},
+                                                                                     {"cluster", "list"},
+                                                                                     {"cluster", "describe"},
+                                                                                     {"cluster", "scale"},
+                                                                                     {"cluster", "delete"},
+                                                                                     {"nodes"},
+                                                                                     {"events"},
+                                                                                     {"topology", "show"},
+                                                                                     {"capacity", "show"},
+                                                                                     {"capacity", "set"},
+                                                                                     {"ssh"},
+                                                                                     {"status"}}) {
+    auto asked = words;
+    asked.push_back("--help");
+    const auto outcome = type(asked);
+    EXPECT_EQ(outcome.code, kOk);
+    EXPECT_THAT(outcome.out, HasSubstr("Examples:\n  espalier " + words[0]));
+    EXPECT_THAT(outcome.out, HasSubstr("--json"));
+  }
+}
+
+TEST(InterruptDeathTest, SaysThatTheWorkGoesOn) {
+  EXPECT_EXIT(
+      {
+        const InterruptNotice notice("it goes on\n");
+        raise(SIGINT);
+      },
+      testing::ExitedWithCode(130), "it goes on");
+}
+
+}  // namespace
+}  // namespace espalier::cli

@@ -1,0 +1,47 @@
+#include "cli/actions.h"
+#include "cli/background_serve.h"
+#include "cli/waiting.h"
+
+namespace espalier::cli {
+
+namespace {
+
+// All are told first, so that they go at the same time.
+Result<void> delete_all(Context& context, const std::vector<std::string>& names) {
+  for (const auto& name : names) {
+    auto answer = context.service.on_cluster("SageMaker.DeleteCluster", name);
+    if (!answer && answer.error().code != ErrorCode::kNotFound && answer.error().code != ErrorCode::kConflict)
+      return tl::unexpected(answer.error());
+  }
+  for (const auto& name : names) {
+    if (auto ok = follow(context, name, {Goal::kGone, {}}); !ok) return ok;
+    if (!context.json) print(context, fmt::format("Cluster '{}' is gone.", name));
+  }
+  return {};
+}
+
+Result<void> report(Context& context, const std::vector<std::string>& names, bool stopped, const std::string& state) {
+  if (context.json) {
+    print_json(context, json::object{{"DeletedClusters", to_json(names)}, {"Stopped", stopped}});
+  } else if (stopped) {
+    print(context, "The control plane has stopped.");
+  } else {
+    print(context, fmt::format("The control plane at {} goes on: `espalier up` did not start it with the state folder "
+                               "{}. Stop it where it was started.",
+                               context.service.endpoint(), state));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> down(Context& context, const std::string& state) {
+  const auto names = context.service.cluster_names();
+  if (!names) return tl::unexpected(names.error());
+  if (auto ok = delete_all(context, *names); !ok) return ok;
+  const auto stopped = stop_serve(state);
+  if (!stopped) return tl::unexpected(stopped.error());
+  return report(context, *names, *stopped, state);
+}
+
+}  // namespace espalier::cli

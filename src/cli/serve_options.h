@@ -1,0 +1,53 @@
+// What `espalier serve` is told. Plain data: main() hands it to the engine.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace espalier::cli {
+
+struct ServeOptions {
+  std::string state = "/var/lib/espalier";
+  std::string listen = "127.0.0.1:8650";
+  int agent_port = 8651;
+  std::string account = "123456789012";
+  std::string region = "us-west-2";
+  std::string image;          // empty: <state>/image
+  std::string agent_program;  // empty: espalier-agent beside this executable
+  std::string fabric;         // files; empty: the built-in model
+  std::string capacity;
+  std::string bridge = "espalier0";
+  std::string subnet = "10.77.0.0/16";
+  int max_cluster_instances = 0;  // 0: no bound
+  int max_account_instances = 0;
+  std::string log_level = "info";  // debug, info, warn, error
+  bool operator==(const ServeOptions&) const = default;
+};
+
+// Calls f(name, member, help) for every option: the one list from which the command line, the environment variables and
+// the arguments of a background `serve` are made.
+template <typename Options, typename F>
+void for_each_option(Options& o, F&& f) {
+  f("state", o.state, "Folder for everything that outlives a restart");
+  f("listen", o.listen, "Address and port of the API");
+  f("agent-port", o.agent_port, "Port on which the machines' agents report, at the bridge's address");
+  f("account", o.account, "Account id in ARNs, 12 digits");
+  f("region", o.region, "Region of requests that are not signed for one");
+  f("image", o.image, "Root file system of the machines (default: <state>/image)");
+  f("agent-program", o.agent_program, "The agent (default: espalier-agent beside this program)");
+  f("fabric", o.fabric, "File with the fabric model (default: built in)");
+  f("capacity", o.capacity, "File with the capacity model (default: no bound)");
+  f("bridge", o.bridge, "Network bridge of the machines, made when absent");
+  f("subnet", o.subnet, "Addresses of the machines");
+  f("max-cluster-instances", o.max_cluster_instances, "Quota of instances in one cluster, 0: none");
+  f("max-account-instances", o.max_account_instances, "Quota of instances in all clusters, 0: none");
+  f("log-level", o.log_level, "debug, info, warn or error");
+}
+
+// "agent-port" → "ESPALIER_AGENT_PORT".
+std::string environment_name(std::string_view option);
+// The options as arguments of `serve`: parsing them gives the same options. Empty ones are left out.
+std::vector<std::string> to_arguments(const ServeOptions& options);
+
+}  // namespace espalier::cli

@@ -1,0 +1,135 @@
+// What the CLI reads of the control plane's answers. Members are spelt as on the wire; what is not shown is not here.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+
+namespace espalier::cli::wire {
+
+struct SlurmConfig {
+  std::string NodeType;
+  std::vector<std::string> PartitionNames;
+};
+BOOST_DESCRIBE_STRUCT(SlurmConfig, (), (NodeType, PartitionNames))
+
+struct Group {
+  std::string InstanceGroupName;
+  std::string InstanceType;
+  std::string Status;
+  int CurrentCount = 0;
+  int TargetCount = 0;
+  int MinCount = 0;
+  wire::SlurmConfig SlurmConfig;
+};
+BOOST_DESCRIBE_STRUCT(Group, (),
+                      (InstanceGroupName, InstanceType, Status, CurrentCount, TargetCount, MinCount, SlurmConfig))
+
+// DescribeCluster, and a summary of ListClusters (no groups there).
+struct Cluster {
+  std::string ClusterArn;
+  std::string ClusterName;
+  std::string ClusterStatus;
+  double CreationTime = 0;
+  std::string FailureMessage;
+  std::string NodeRecovery;
+  std::vector<Group> InstanceGroups;
+};
+BOOST_DESCRIBE_STRUCT(Cluster, (),
+                      (ClusterArn, ClusterName, ClusterStatus, CreationTime, FailureMessage, NodeRecovery,
+                       InstanceGroups))
+
+struct ClusterList {
+  std::vector<Cluster> ClusterSummaries;
+};
+BOOST_DESCRIBE_STRUCT(ClusterList, (), (ClusterSummaries))
+
+struct Node {
+  std::string NodeName;
+  std::string InstanceGroupName;
+  std::string InstanceType;
+  std::string NodeType;
+  std::string State;
+  double Since = 0;
+  std::string InstanceId;
+  std::string Address;
+  std::string Leaf;
+  std::string Domain;
+  std::string SlurmState;
+  int Attempts = 0;
+  double NextTry = 0;
+  std::string Message;
+};
+BOOST_DESCRIBE_STRUCT(Node, (),
+                      (NodeName, InstanceGroupName, InstanceType, NodeType, State, Since, InstanceId, Address, Leaf,
+                       Domain, SlurmState, Attempts, NextTry, Message))
+
+struct NodeList {
+  std::vector<Node> Nodes;
+};
+BOOST_DESCRIBE_STRUCT(NodeList, (), (Nodes))
+
+struct Event {
+  std::int64_t Sequence = 0;
+  double EventTime = 0;
+  std::string EventLevel;
+  std::string InstanceGroupName;
+  std::string InstanceId;
+  std::string Description;
+  std::string FailureMessage;
+};
+BOOST_DESCRIBE_STRUCT(Event, (),
+                      (Sequence, EventTime, EventLevel, InstanceGroupName, InstanceId, Description, FailureMessage))
+
+struct EventList {
+  std::vector<Event> Events;
+  std::int64_t LastSequence = 0;
+};
+BOOST_DESCRIBE_STRUCT(EventList, (), (Events, LastSequence))
+
+struct Topology {
+  std::string Model;
+  std::string Because;
+  bool True = false;
+  std::int64_t Revision = 0;
+  double Since = 0;
+  std::string Failure;
+  std::string File;
+  std::string Drawing;
+};
+BOOST_DESCRIBE_STRUCT(Topology, (), (Model, Because, True, Revision, Since, Failure, File, Drawing))
+
+struct Service {
+  std::string Version;
+  std::string Provider;
+  std::string StateFolder;
+  std::string AgentEndpoint;
+  std::int64_t ProcessId = 0;
+};
+BOOST_DESCRIBE_STRUCT(Service, (), (Version, Provider, StateFolder, AgentEndpoint, ProcessId))
+
+struct Access {
+  std::string InstanceId;
+  std::string NodeName;
+  std::string MachineFolder;
+};
+BOOST_DESCRIBE_STRUCT(Access, (), (InstanceId, NodeName, MachineFolder))
+
+struct Pool {
+  std::optional<int> Machines;
+  int InUse = 0;
+  std::int64_t LaunchTimeMillis = 0;
+  double FailureRate = 0;
+  std::string FailureClass;
+};
+BOOST_DESCRIBE_STRUCT(Pool, (), (Machines, InUse, LaunchTimeMillis, FailureRate, FailureClass))
+
+struct PoolList {
+  std::map<std::string, Pool> Pools;
+};
+BOOST_DESCRIBE_STRUCT(PoolList, (), (Pools))
+
+}  // namespace espalier::cli::wire
