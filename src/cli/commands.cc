@@ -299,7 +299,7 @@ class CommandLine {
                             "Enter a machine of this host (as root): a shell, or the COMMAND… that follows the node",
                             "  espalier ssh demo login-1\n  espalier ssh demo login-1 srun -N8 hostname\n"
                             "  espalier ssh demo login-1 'squeue | head'\n"
-                            "  espalier ssh demo worker-3 --user root -- journalctl -b\n");
+                            "  espalier ssh demo worker-3 --user root -- ps ax\n");
     app->add_option("CLUSTER", ssh_.cluster, "Name or ARN of the cluster")->required();
     app->add_option("NODE", ssh_.node, "Name of the node, or its instance id")->required();
     app->add_option("--user", ssh_.user, "Whom to be there")
