@@ -14,12 +14,20 @@ void set_level(Level level);  // kInfo at the start
 void write(Level level, std::string_view text);
 
 template <typename... A>
-void debug(fmt::format_string<A...> f, A&&... a) { write(Level::kDebug, fmt::format(f, std::forward<A>(a)...)); }
+void debug(fmt::format_string<A...> f, A&&... a) {
+  write(Level::kDebug, fmt::format(f, std::forward<A>(a)...));
+}
 template <typename... A>
-void info(fmt::format_string<A...> f, A&&... a) { write(Level::kInfo, fmt::format(f, std::forward<A>(a)...)); }
+void info(fmt::format_string<A...> f, A&&... a) {
+  write(Level::kInfo, fmt::format(f, std::forward<A>(a)...));
+}
 template <typename... A>
-void warn(fmt::format_string<A...> f, A&&... a) { write(Level::kWarn, fmt::format(f, std::forward<A>(a)...)); }
+void warn(fmt::format_string<A...> f, A&&... a) {
+  write(Level::kWarn, fmt::format(f, std::forward<A>(a)...));
+}
 template <typename... A>
-void error(fmt::format_string<A...> f, A&&... a) { write(Level::kError, fmt::format(f, std::forward<A>(a)...)); }
+void error(fmt::format_string<A...> f, A&&... a) {
+  write(Level::kError, fmt::format(f, std::forward<A>(a)...));
+}
 
 }  // namespace espalier::log

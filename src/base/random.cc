@@ -1,11 +1,10 @@
 #include "base/random.h"
 
+#include <fmt/format.h>
 #include <sys/random.h>
 
 #include <cerrno>
 #include <cstdlib>
-
-#include <fmt/format.h>
 
 namespace espalier {
 

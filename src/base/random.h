@@ -15,7 +15,9 @@ class Random {
 
   std::uint64_t next() { return engine_(); }
   // Uniform in [0, bound). bound > 0.
-  std::uint64_t below(std::uint64_t bound) { return std::uniform_int_distribution<std::uint64_t>(0, bound - 1)(engine_); }
+  std::uint64_t below(std::uint64_t bound) {
+    return std::uniform_int_distribution<std::uint64_t>(0, bound - 1)(engine_);
+  }
   // Uniform in [0, 1).
   double unit() { return std::uniform_real_distribution<double>(0.0, 1.0)(engine_); }
   std::string uuid();                   // lower case, version 4

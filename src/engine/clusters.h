@@ -17,7 +17,8 @@ namespace espalier::engine {
 // A view of one cluster for the time of a call: do not keep references.
 struct View {
   const ClusterState& state;
-  const std::map<std::string, agent::NodeView>& slurm_nodes;  // by name, as last seen; empty before the controller is up
+  const std::map<std::string, agent::NodeView>&
+      slurm_nodes;             // by name, as last seen; empty before the controller is up
   bool topology_true = false;  // slurmctld was seen to agree with the plan, nothing is pending
 };
 

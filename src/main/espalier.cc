@@ -1,1 +1,4 @@
-int main() { return 0; }
+#include "cli/cli.h"
+#include "main/serve.h"
+
+int main(int argc, char** argv) { return espalier::cli::run(argc, argv, espalier::serve); }

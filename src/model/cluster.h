@@ -53,7 +53,7 @@ struct Slot {
   int number = 0;         // 1 and up; the lowest free one
   std::string node_name;  // "<group>-<number>", Slurm's NodeName and the host name
   SlotState state = SlotState::Wanted;
-  Time since{};        // when it entered the state
+  Time since{};  // when it entered the state
   Time created_at{};
   bool wanted = true;  // false: on its way out, whatever its state
 
@@ -62,12 +62,12 @@ struct Slot {
   std::string token;       // the machine's agent enrols with it; secret
   std::string credential;  // the agent's after enrolment; secret
   std::optional<Machine> machine;
-  std::string address;             // the controller's: a replacement gets the same; empty: any
+  std::string address;  // the controller's: a replacement gets the same; empty: any
 
   int attempts = 0;  // launches that failed since the last success
   std::optional<Time> next_try;
   FailureClass failure = FailureClass::None;
-  std::string failure_message;  // of the last failed try; kept until a success
+  std::string failure_message;                  // of the last failed try; kept until a success
   std::map<std::string, Condition> conditions;  // by ConditionType's name
 };
 BOOST_DESCRIBE_STRUCT(Slot, (),
@@ -101,9 +101,9 @@ struct Cluster {
   Time created_at{};
   std::string failure_message;
   std::string node_recovery = "Automatic";
-  std::string munge_key;  // base64; secret
+  std::string munge_key;        // base64; secret
   std::int64_t last_event = 0;  // sequence of the newest event
-  json::object spec;  // the request without its groups: VpcConfig, Orchestrator, Tags, NodeProvisioningMode
+  json::object spec;            // the request without its groups: VpcConfig, Orchestrator, Tags, NodeProvisioningMode
 };
 BOOST_DESCRIBE_STRUCT(Cluster, (),
                       (id, name, region, account, status, created_at, failure_message, node_recovery, munge_key,
@@ -119,14 +119,13 @@ struct Event {
   Time time{};
   ResourceType resource = ResourceType::Cluster;
   EventLevel level = EventLevel::Info;
-  std::string group;     // may be empty
-  MachineId instance;    // may be empty
-  SlotId slot;           // may be empty
+  std::string group;   // may be empty
+  MachineId instance;  // may be empty
+  SlotId slot;         // may be empty
   std::string description;
   json::object metadata;  // EventDetails.EventMetadata, as the wire has it
 };
-BOOST_DESCRIBE_STRUCT(Event, (),
-                      (sequence, id, time, resource, level, group, instance, slot, description, metadata))
+BOOST_DESCRIBE_STRUCT(Event, (), (sequence, id, time, resource, level, group, instance, slot, description, metadata))
 
 // What slurmctld was last told and was seen to agree with. See slurm/files.h for the names of the files.
 struct SlurmApplied {

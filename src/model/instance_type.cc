@@ -27,7 +27,8 @@ const InstanceType* find_instance_type(std::string_view name) {
 std::string gres_type(const InstanceType& type) {
   std::string out;
   for (const char c : type.gpu.value_or(""))
-    if (std::isalnum(static_cast<unsigned char>(c))) out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (std::isalnum(static_cast<unsigned char>(c)))
+      out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return out;
 }
 

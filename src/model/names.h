@@ -8,7 +8,15 @@ namespace espalier {
 // Of the HyperPod API.
 enum class ClusterStatus { Creating, Deleting, Failed, InService, RollingBack, SystemUpdating, Updating };
 enum class GroupStatus { InService, Creating, Updating, Failed, Degraded, SystemUpdating, Deleting };
-enum class InstanceStatus { Running, Failure, Pending, ShuttingDown, SystemUpdating, DeepHealthCheckInProgress, NotFound };
+enum class InstanceStatus {
+  Running,
+  Failure,
+  Pending,
+  ShuttingDown,
+  SystemUpdating,
+  DeepHealthCheckInProgress,
+  NotFound
+};
 enum class NodeType { Controller, Login, Compute };
 enum class EventLevel { Info, Warn, Error };
 enum class ResourceType { Cluster, InstanceGroup, Instance };

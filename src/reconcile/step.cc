@@ -1,6 +1,7 @@
 #include "reconcile/step.h"
 
 #include <algorithm>
+#include <string_view>
 #include <tuple>
 
 #include "reconcile/agents.h"
@@ -66,7 +67,10 @@ void advance_slots(Work& work) {
   std::vector<Slot*> slots;
   slots.reserve(work.state.slots.size());
   for (auto& [id, slot] : work.state.slots) slots.push_back(&slot);
-  std::ranges::sort(slots, {}, [](const Slot* slot) { return std::tie(slot->group, slot->number); });
+  // Controllers first, so that what waits for them moves in the same step.
+  std::ranges::sort(slots, {}, [&](const Slot* slot) {
+    return std::tuple<NodeType, std::string_view, int>(work.group_of(*slot).type, slot->group, slot->number);
+  });
   for (Slot* slot : slots) {
     // Each move goes one edge down the life table, which has no cycle without an answer from outside or a delay.
     for (int moves = 0; moves < 8 && advance(work, *slot); ++moves) {

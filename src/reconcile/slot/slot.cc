@@ -253,6 +253,7 @@ void on_launch_done(Work& work, const LaunchDone& done) {
 void on_terminate_done(Work& work, const TerminateDone& done) {
   work.observed.terminating.erase(done.machine);
   Slot* slot = work.slot_of(done.machine);
+  if (!slot && !done.result) work.observed.list_at = work.now() + Millis(5000);  // nobody's: found again by the list
   if (!slot || slot->state != SlotState::Terminating) return;
   if (!done.result) {
     work.observed.terminate_after[done.machine] = work.now() + Millis(5000);

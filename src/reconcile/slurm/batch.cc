@@ -91,7 +91,8 @@ std::vector<SlurmStep> steps_between(const SlurmApplied& from, const SlurmApplie
     steps.push_back(std::move(files));
     steps.push_back(read(SlurmStepKind::Reconfigure));
   }
-  if (!added.empty()) steps.push_back(update_nodes(added, "DOWN", kWaiting, kNoAddress));
+  // Without an address: a slurmd that is quick may have registered its own by now.
+  if (!added.empty()) steps.push_back(update_nodes(added, "DOWN", kWaiting));
   for (const auto& [name, nodes] : to.partition_nodes) {
     const auto old = middle.partition_nodes.find(name);
     if (old == middle.partition_nodes.end())

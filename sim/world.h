@@ -1,0 +1,99 @@
+// One cluster in a simulated world: virtual time, a cloud with pools, machines with agents, a Slurm controller.
+//
+// The production code of reconcile runs in it; the world carries out its effects with delays, and can drop the process
+// before or after any effect or commit, as a crash would. Everything follows from the seed.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+
+#include "reconcile/step.h"
+#include "slurm.h"
+
+namespace espalier::sim {
+
+class World {
+ public:
+  World(std::uint64_t seed, const reconcile::ClusterWish& wish);
+
+  // Runs until nothing is left to happen before `end`, or `until` holds. True when it holds.
+  bool run(Millis length, const std::function<bool()>& until = [] { return false; });
+  void change(const reconcile::ClusterChange& change);
+  void remove();
+  void set_capacity(const std::string& instance_type, int machines);
+  // The machine ends by itself.
+  void kill(const MachineId& machine);
+  // The process is dropped at its nth effect from now, before (or after) it is carried out.
+  void crash_at(int nth, bool after);
+
+  [[nodiscard]] const ClusterState& state() const { return state_; }
+  [[nodiscard]] Time now() const { return now_; }
+  [[nodiscard]] const Slot& slot(const std::string& node) const;
+  [[nodiscard]] int ready(const std::string& group) const;
+  [[nodiscard]] bool all_ready() const;
+  [[nodiscard]] int live_machines() const;
+  [[nodiscard]] bool gone() const { return gone_; }
+  [[nodiscard]] std::vector<std::string> event_texts() const;
+
+  Slurm slurm;
+  reconcile::Settings settings;
+  std::vector<Event> events;
+  std::map<std::string, int> launch_calls;  // instance type → calls
+  std::map<std::string, Time> launched_at;  // node → when its first machine came
+  std::vector<std::string> broken;          // invariants that did not hold
+  int crashes = 0;
+  int effects = 0;
+
+ private:
+  struct SimMachine {
+    ProvidedMachine provided;
+    bool alive = true;
+    bool set_up = false;
+    std::string credential;
+    std::string token;
+    std::string host_name;
+    std::string instance_type;
+    NodeType role = NodeType::Compute;
+  };
+
+  void after(Millis delay, std::function<void()> what);
+  // A message to the process: lost when the process that asked is not the one that hears.
+  void tell(reconcile::Input input);
+  void tell_if_same_process(int process, reconcile::Input input);
+  void step();
+  void commit(const reconcile::Changes& changes);
+  bool survives_effect();
+  void restart();
+  void carry_out(reconcile::Effect effect);
+  void launch(const LaunchRequest& request, int process);
+  void boots(const MachineId& id);
+  void enrolled(const MachineId& id, const std::string& credential);
+  void command(const MachineId& id, const agent::Command& command);
+  void register_node(const MachineId& id, const std::string& node);
+  void report_nodes();
+  void check();
+
+  Random random_;
+  Time now_{Millis(1'800'000'000'000)};
+  ClusterState state_;
+  reconcile::Observed observed_;
+  std::map<std::pair<Time, int>, std::function<void()>> queue_;
+  int last_queued_ = 0;
+  std::vector<reconcile::Input> inbox_;
+  std::string disk_;  // the state as last committed
+  int process_ = 1;
+  int crash_in_ = 0;
+  bool crash_after_ = false;
+  bool gone_ = false;
+  std::optional<Time> wake_;
+  std::map<MachineId, SimMachine> machines_;
+  std::map<std::string, MachineId> machine_of_key_;
+  std::map<std::string, int> capacity_;
+  std::map<std::int64_t, MachineId> enrol_calls_;
+  std::int64_t last_call_ = 0;
+  int last_address_ = 1;
+};
+
+}  // namespace espalier::sim

@@ -1,0 +1,146 @@
+#include "engine/agent_hub.h"
+
+#include "base/log.h"
+
+namespace espalier::engine {
+
+namespace {
+
+template <typename T>
+http::Response answer(int status, const T& body) {
+  return {status, {{"Content-Type", "application/json"}}, json::serialize(to_json(body))};
+}
+
+http::Response refusal(int status, const std::string& why) {
+  return answer(status, json::value(json::object{{"Message", why}}));
+}
+
+int status_of(ErrorCode code) {
+  if (code == ErrorCode::kPermission) return 403;
+  return code == ErrorCode::kInvalid ? 400 : 503;
+}
+
+// Parses the body, or answers with what is wrong with it.
+template <typename T>
+std::optional<T> read_body(const http::Request& request, const http::Reply& reply) {
+  auto parsed = parse_json(request.body);
+  auto read = parsed ? from_json<T>(*parsed) : tl::unexpected(parsed.error());
+  if (read) return std::move(*read);
+  reply(refusal(400, read.error().message));
+  return std::nullopt;
+}
+
+}  // namespace
+
+void AgentHub::handle(http::Request request, http::Reply reply) {
+  if (request.method != "POST") return reply(refusal(405, "POST only"));
+  if (request.target == "/enrol") return enrol(request, reply);
+  const std::string bearer = http::header(request.headers, "Authorization");
+  const auto machine = bearer.starts_with("Bearer ") ? listener_->authenticate(bearer.substr(7)) : std::nullopt;
+  if (!machine) return reply(refusal(401, "this credential is not valid: enrol first"));
+  if (request.target == "/next") return next(*machine, request, std::move(reply));
+  if (request.target == "/report") return report(*machine, request, reply);
+  reply(refusal(404, "no such path"));
+}
+
+void AgentHub::enrol(const http::Request& request, const http::Reply& reply) {
+  const auto call = read_body<agent::Enrol>(request, reply);
+  if (!call) return;
+  listener_->agent_enrols(*call, [reply](Result<std::string> credential) {
+    if (credential)
+      reply(answer(200, agent::Enrolled{*credential}));
+    else
+      reply(refusal(status_of(credential.error().code), credential.error().message));
+  });
+}
+
+std::function<void()> AgentHub::unpark(Session& session) {
+  if (!session.parked) return [] {};
+  timers_.cancel(session.timeout);
+  agent::NextAnswer body{boot_, {session.queue.begin(), session.queue.end()}};
+  return [reply = std::exchange(session.parked, nullptr), body = std::move(body)] { reply(answer(200, body)); };
+}
+
+void AgentHub::next(const MachineId& machine, const http::Request& request, http::Reply reply) {
+  const auto call = read_body<agent::NextCall>(request, reply);
+  if (!call) return;
+  std::function<void()> before = [] {};
+  std::function<void()> now = [] {};
+  bool fresh = false;
+  {
+    const std::lock_guard lock(mutex_);
+    Session& session = sessions_[machine];
+    before = unpark(session);  // the agent has given that call up
+    fresh = session.agent_boot != call->agent_boot || call->control_plane_boot != boot_;
+    if (fresh) {
+      session.queue.clear();
+      session.agent_boot = call->agent_boot;
+    } else {
+      while (!session.queue.empty() && session.queue.front().sequence <= call->acknowledged) session.queue.pop_front();
+    }
+    session.parked = std::move(reply);
+    if (!session.queue.empty() || fresh) {
+      now = unpark(session);
+    } else {
+      session.timeout = timers_.schedule(clock_.now() + agent::kLongPoll, [this, machine] {
+        std::function<void()> late = [] {};
+        {
+          const std::lock_guard inner(mutex_);
+          if (const auto found = sessions_.find(machine); found != sessions_.end()) late = unpark(found->second);
+        }
+        late();
+      });
+    }
+  }
+  before();
+  now();
+  if (fresh) listener_->agent_here(machine);
+}
+
+void AgentHub::report(const MachineId& machine, const http::Request& request, const http::Reply& reply) {
+  auto body = read_body<agent::Report>(request, reply);
+  if (!body) return;
+  if (!body->daemons.empty()) {
+    const std::lock_guard lock(mutex_);
+    sessions_[machine].daemons = body->daemons;
+  }
+  listener_->agent_reports(machine, std::move(*body));
+  reply(answer(200, json::value(json::object())));
+}
+
+void AgentHub::send(const MachineId& machine, agent::Command command) {
+  std::function<void()> now = [] {};
+  {
+    const std::lock_guard lock(mutex_);
+    Session& session = sessions_[machine];
+    command.sequence = ++session.last_sequence;
+    session.queue.push_back(std::move(command));
+    if (session.queue.size() > kMostQueued) {
+      log::warn("{}: its agent takes no commands, the oldest of {} is dropped", machine.value, kMostQueued);
+      session.queue.pop_front();
+    }
+    now = unpark(session);
+  }
+  now();
+}
+
+void AgentHub::forget(const MachineId& machine) {
+  std::function<void()> last = [] {};
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = sessions_.find(machine);
+    if (found == sessions_.end()) return;
+    found->second.queue.clear();
+    last = unpark(found->second);
+    sessions_.erase(found);
+  }
+  last();
+}
+
+std::vector<agent::DaemonView> AgentHub::daemons(const MachineId& machine) {
+  const std::lock_guard lock(mutex_);
+  const auto found = sessions_.find(machine);
+  return found == sessions_.end() ? std::vector<agent::DaemonView>{} : found->second.daemons;
+}
+
+}  // namespace espalier::engine

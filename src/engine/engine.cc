@@ -1,0 +1,437 @@
+#include "engine/engine.h"
+
+#include <algorithm>
+
+#include "base/log.h"
+
+namespace espalier::engine {
+
+namespace {
+
+constexpr Millis kStoreRetry{1000};
+
+int instances_wished(const ClusterState& state) {
+  int all = 0;
+  for (const auto& [name, group] : state.groups) all += group.deleting ? 0 : group.target_count;
+  return all;
+}
+
+// "<cluster>.<slot>.<secret>", as tokens and credentials are written.
+std::pair<ClusterId, SlotId> owner_of(const std::string& secret) {
+  const auto first = secret.find('.');
+  const auto second = first == std::string::npos ? first : secret.find('.', first + 1);
+  if (second == std::string::npos) return {};
+  return {ClusterId(secret.substr(0, first)), SlotId(secret.substr(first + 1, second - first - 1))};
+}
+
+// In constant time for strings of one length.
+bool same_secret(const std::string& a, const std::string& b) {
+  if (a.size() != b.size() || a.empty()) return false;
+  unsigned char difference = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) difference |= static_cast<unsigned char>(a[i] ^ b[i]);
+  return difference == 0;
+}
+
+}  // namespace
+
+Engine::Engine(World world, Settings settings) : world_(std::move(world)), settings_(std::move(settings)) {
+  world_.agents.set_listener(this);
+  world_.provider.on_exit([this](const ProvidedMachine& machine) {
+    if (const ActorPtr actor = find_actor(machine.cluster)) post(actor, reconcile::MachineExited{machine.machine.id});
+  });
+}
+
+Result<void> Engine::start() {
+  auto loaded = world_.store.load();
+  if (!loaded) return tl::unexpected(loaded.error());
+  for (ClusterState& state : *loaded) {
+    const auto actor = std::make_shared<Actor>(std::move(state), world_.new_random());
+    actor->last_event = actor->state.cluster.last_event;
+    actor->instances = instances_wished(actor->state);
+    add(actor);
+    for (const auto& [id, slot] : actor->state.slots)
+      if (slot.machine) cluster_of_machine_[slot.machine->id] = actor->id;
+  }
+  for (const ActorPtr& actor : all_actors()) schedule(actor);
+  return {};
+}
+
+void Engine::capacity_changed() {
+  for (const ActorPtr& actor : all_actors()) post(actor, reconcile::CapacityChanged{});
+}
+
+// ---- the table of clusters -------------------------------------------------------------------------------------
+
+Engine::ActorPtr Engine::find_actor(const ClusterId& id) {
+  const std::lock_guard lock(mutex_);
+  const auto found = actors_.find(id);
+  return found == actors_.end() ? nullptr : found->second;
+}
+
+std::vector<Engine::ActorPtr> Engine::all_actors() {
+  const std::lock_guard lock(mutex_);
+  std::vector<ActorPtr> all;
+  for (const auto& [id, actor] : actors_) all.push_back(actor);
+  return all;
+}
+
+void Engine::add(const ActorPtr& actor) {
+  const std::lock_guard lock(mutex_);
+  const Cluster& cluster = actor->state.cluster;
+  actors_[cluster.id] = actor;
+  names_[{cluster.account, cluster.region, cluster.name}] = cluster.id;
+}
+
+void Engine::forget(const Actor& actor) {
+  const std::lock_guard lock(mutex_);
+  const Cluster& cluster = actor.state.cluster;
+  names_.erase({cluster.account, cluster.region, cluster.name});
+  std::erase_if(cluster_of_machine_, [&](const auto& item) { return item.second == actor.id; });
+  actors_.erase(actor.id);
+}
+
+int Engine::instances_of(const std::string& account, const ClusterId& except) {
+  int all = 0;
+  for (const ActorPtr& actor : all_actors())
+    if (actor->id != except && actor->state.cluster.account == account) all += actor->instances;
+  return all;
+}
+
+Result<ClusterId> Engine::find(const std::string& account, const std::string& region, const std::string& name_or_arn) {
+  const std::lock_guard lock(mutex_);
+  const std::string prefix = fmt::format("arn:aws:sagemaker:{}:{}:cluster/", region, account);
+  if (name_or_arn.starts_with("arn:")) {
+    const ClusterId id(name_or_arn.starts_with(prefix) ? name_or_arn.substr(prefix.size()) : "");
+    if (actors_.contains(id)) return id;
+  } else if (const auto found = names_.find({account, region, name_or_arn}); found != names_.end()) {
+    return found->second;
+  }
+  return fail(ErrorCode::kNotFound, "Cluster {} not found in region {}", name_or_arn, region);
+}
+
+std::vector<ClusterId> Engine::list(const std::string& account, const std::string& region) {
+  const std::lock_guard lock(mutex_);
+  std::vector<ClusterId> ids;
+  for (const auto& [name, id] : names_)
+    if (std::get<0>(name) == account && std::get<1>(name) == region) ids.push_back(id);
+  return ids;
+}
+
+Result<void> Engine::read(const ClusterId& cluster, const std::function<void(const View&)>& reader) {
+  const ActorPtr actor = find_actor(cluster);
+  if (!actor) return fail(ErrorCode::kNotFound, "Cluster {} not found", cluster.value);
+  const std::lock_guard lock(actor->state_mutex);
+  reader(View{actor->state, actor->observed.slurm_nodes, reconcile::topology_true(actor->state, actor->observed)});
+  return {};
+}
+
+// ---- users -----------------------------------------------------------------------------------------------------
+
+Result<ClusterId> Engine::create(const reconcile::ClusterWish& wish) {
+  const auto& quotas = settings_.reconcile.quotas;
+  if (auto ok = reconcile::check(wish, quotas, instances_of(wish.account, {})); !ok) return tl::unexpected(ok.error());
+  if (auto ok = offered(wish.groups); !ok) return tl::unexpected(ok.error());
+  reconcile::Changes changes;
+  Random random = world_.new_random();
+  const reconcile::Context now{world_.clock.now(), &random, world_.secret, &settings_.reconcile, 0};
+  ClusterState state = reconcile::create(wish, now, changes.events);
+  changes.cluster = true;
+  for (const auto& [name, group] : state.groups) changes.groups.insert(name);
+  auto revision = world_.store.apply(commit_of(state, changes));
+  if (!revision && revision.error().code == ErrorCode::kExists)
+    return fail(ErrorCode::kExists, "Cluster name {} is already in use in region {}", wish.name, wish.region);
+  if (!revision) return tl::unexpected(revision.error());
+  state.revision = *revision;
+  const auto actor = std::make_shared<Actor>(std::move(state), world_.new_random());
+  actor->last_event = actor->state.cluster.last_event;
+  actor->instances = instances_wished(actor->state);
+  add(actor);
+  schedule(actor);
+  return actor->id;
+}
+
+// Does the provider have these types at all?
+Result<void> Engine::offered(const std::vector<reconcile::GroupWish>& groups) {
+  for (const auto& group : groups)
+    if (auto ok = group.instance_type.empty() ? Result<void>() : world_.provider.offers(group.instance_type); !ok)
+      return fail(ErrorCode::kInvalid, "InstanceGroup {}: {}", group.name, ok.error().message);
+  return {};
+}
+
+Result<void> Engine::ask_user(const ClusterId& cluster, reconcile::Input input) {
+  const ActorPtr actor = find_actor(cluster);
+  if (!actor) return fail(ErrorCode::kNotFound, "Cluster {} not found", cluster.value);
+  std::future<Result<void>> answer;
+  {
+    const std::lock_guard lock(actor->inbox_mutex);
+    if (actor->gone) return fail(ErrorCode::kNotFound, "Cluster {} not found", cluster.value);
+    actor->inbox.push_back(std::move(input));
+    answer = actor->user_calls.emplace_back().get_future();
+  }
+  schedule(actor);
+  return answer.get();
+}
+
+Result<void> Engine::update(const ClusterId& cluster, const reconcile::ClusterChange& change) {
+  if (auto ok = offered(change.groups); !ok) return ok;
+  return ask_user(cluster, reconcile::UserChange{change});
+}
+
+Result<void> Engine::remove(const ClusterId& cluster) { return ask_user(cluster, reconcile::UserDelete{}); }
+
+void Engine::await_event(const ClusterId& cluster, std::int64_t sequence, Millis wait, std::function<void()> ready) {
+  const ActorPtr actor = find_actor(cluster);
+  if (!actor || wait <= Millis(0)) return ready();
+  {
+    const std::lock_guard lock(actor->inbox_mutex);
+    if (!actor->gone && actor->last_event <= sequence) {
+      const auto timeout = std::make_shared<Timers::Id>(0);
+      *timeout = world_.timers.schedule(world_.clock.now() + wait, [actor, timeout] { give_up(*actor, *timeout); });
+      actor->event_waiters.push_back({sequence, std::move(ready), *timeout});
+      return;
+    }
+  }
+  ready();
+}
+
+// Called by the waiter's timer. It takes the lock first: the id is written by then.
+void Engine::give_up(Actor& actor, const Timers::Id& timeout) {
+  std::function<void()> ready;
+  {
+    const std::lock_guard lock(actor.inbox_mutex);
+    const auto found = std::ranges::find(actor.event_waiters, timeout, &Actor::EventWaiter::timeout);
+    if (found == actor.event_waiters.end()) return;
+    ready = std::move(found->ready);
+    actor.event_waiters.erase(found);
+  }
+  ready();
+}
+
+// ---- agents ----------------------------------------------------------------------------------------------------
+
+void Engine::agent_enrols(const agent::Enrol& enrol, EnrolReply reply) {
+  const auto [cluster, slot] = owner_of(enrol.token);
+  const ActorPtr actor = find_actor(cluster);
+  if (!actor) return reply(fail(ErrorCode::kPermission, "this token is for no machine that is awaited"));
+  reconcile::AgentEnrols input{slot, MachineId(enrol.machine_id), enrol.token, 0};
+  {
+    const std::lock_guard lock(actor->inbox_mutex);
+    input.call = ++actor->last_enrol_call;
+    actor->enrol_calls[input.call] = std::move(reply);
+  }
+  post(actor, std::move(input));
+}
+
+std::optional<MachineId> Engine::authenticate(const std::string& credential) {
+  const auto [cluster, slot_id] = owner_of(credential);
+  const ActorPtr actor = find_actor(cluster);
+  if (!actor) return std::nullopt;
+  const std::lock_guard lock(actor->state_mutex);
+  const auto slot = actor->state.slots.find(slot_id);
+  if (slot == actor->state.slots.end() || !slot->second.machine) return std::nullopt;
+  if (!same_secret(slot->second.credential, credential)) return std::nullopt;
+  return slot->second.machine->id;
+}
+
+void Engine::agent_here(const MachineId& machine) { post_to_machine(machine, reconcile::AgentHere{machine}); }
+
+void Engine::agent_reports(const MachineId& machine, agent::Report report) {
+  for (auto& result : report.results) post_to_machine(machine, reconcile::CommandDone{machine, std::move(result)});
+  if (!report.nodes.empty()) post_to_machine(machine, reconcile::NodesSeen{machine, std::move(report.nodes)});
+}
+
+// ---- actors ----------------------------------------------------------------------------------------------------
+
+void Engine::post(const ActorPtr& actor, reconcile::Input input) {
+  {
+    const std::lock_guard lock(actor->inbox_mutex);
+    actor->inbox.push_back(std::move(input));
+  }
+  schedule(actor);
+}
+
+void Engine::post_to_machine(const MachineId& machine, reconcile::Input input) {
+  ClusterId cluster;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = cluster_of_machine_.find(machine);
+    if (found == cluster_of_machine_.end()) return;
+    cluster = found->second;
+  }
+  if (const ActorPtr actor = find_actor(cluster)) post(actor, std::move(input));
+}
+
+void Engine::schedule(const ActorPtr& actor) {
+  const std::lock_guard lock(actor->inbox_mutex);
+  if (actor->gone) return;
+  actor->again = true;
+  if (actor->scheduled) return;
+  actor->scheduled = true;
+  world_.steps.post([this, actor] { run(actor); });
+}
+
+void Engine::run(const ActorPtr& actor) {
+  {
+    const std::lock_guard lock(actor->inbox_mutex);
+    actor->again = false;
+  }
+  if (!actor->decided) decide(*actor);
+  if (commit(actor)) {
+    reconcile::Output output = std::move(actor->decided->output);
+    actor->decided.reset();
+    publish(actor, std::move(output));
+  }
+  const std::lock_guard lock(actor->inbox_mutex);
+  actor->scheduled = actor->again && !actor->gone;
+  if (actor->scheduled) world_.steps.post([this, actor] { run(actor); });
+}
+
+reconcile::Context Engine::context(Actor& actor) {
+  return {world_.clock.now(), &actor.random, world_.secret, &settings_.reconcile,
+          instances_of(actor.state.cluster.account, actor.id)};
+}
+
+void Engine::decide(Actor& actor) {
+  std::vector<reconcile::Input> inputs;
+  {
+    const std::lock_guard lock(actor.inbox_mutex);
+    inputs.swap(actor.inbox);
+  }
+  const std::lock_guard lock(actor.state_mutex);
+  Actor::Decided decided;
+  decided.output = reconcile::step(actor.state, actor.observed, std::move(inputs), context(actor));
+  decided.commit = commit_of(actor.state, decided.output.changes);
+  actor.instances = instances_wished(actor.state);
+  actor.decided = std::move(decided);
+}
+
+// True when what was decided is on disk. Otherwise it is kept and tried again: nothing goes out before.
+bool Engine::commit(const ActorPtr& actor) {
+  const reconcile::Changes& changes = actor->decided->output.changes;
+  if (changes.none()) return true;
+  auto revision = world_.store.apply(actor->decided->commit);
+  if (revision) {
+    const std::lock_guard lock(actor->state_mutex);
+    actor->state.revision = *revision;
+    return true;
+  }
+  log::error("cluster {}: its state could not be stored, tried again in {} ms: {}", actor->state.cluster.name,
+             kStoreRetry.count(), revision.error().message);
+  world_.timers.schedule(world_.clock.now() + kStoreRetry, [this, actor] { schedule(actor); });
+  return false;
+}
+
+void Engine::note_machines(const Actor& actor, const reconcile::Changes& changes) {
+  const std::lock_guard lock(mutex_);
+  for (const SlotId& id : changes.slots)
+    if (const Slot& slot = actor.state.slots.at(id); slot.machine) cluster_of_machine_[slot.machine->id] = actor.id;
+}
+
+void Engine::publish(const ActorPtr& actor, reconcile::Output output) {
+  note_machines(*actor, output.changes);
+  for (reconcile::Effect& effect : output.effects) carry_out(actor, std::move(effect));
+  std::vector<std::promise<Result<void>>> answered;
+  {
+    const std::lock_guard lock(actor->inbox_mutex);
+    for (std::size_t i = 0; i < output.user.size(); ++i) {
+      answered.push_back(std::move(actor->user_calls.front()));
+      actor->user_calls.pop_front();
+    }
+    if (!output.changes.events.empty()) actor->last_event = output.changes.events.back().sequence;
+    if (output.changes.removed) {
+      actor->gone = true;
+      for (auto& call : actor->user_calls)
+        call.set_value(fail(ErrorCode::kNotFound, "Cluster {} not found", actor->id.value));
+      actor->user_calls.clear();
+    }
+  }
+  if (output.changes.removed) forget(*actor);
+  for (std::size_t i = 0; i < answered.size(); ++i) answered[i].set_value(std::move(output.user[i]));
+  answer_event_waiters(*actor, output.changes.removed);
+  wake_at(actor, output.wake);
+}
+
+void Engine::answer_event_waiters(Actor& actor, bool all) {
+  std::vector<Actor::EventWaiter> ready;
+  {
+    const std::lock_guard lock(actor.inbox_mutex);
+    auto due = [&](const Actor::EventWaiter& waiter) { return all || actor.last_event > waiter.sequence; };
+    const auto rest = std::ranges::stable_partition(actor.event_waiters, [&](const auto& w) { return !due(w); });
+    ready.assign(std::make_move_iterator(rest.begin()), std::make_move_iterator(rest.end()));
+    actor.event_waiters.erase(rest.begin(), rest.end());
+  }
+  for (Actor::EventWaiter& waiter : ready) {
+    world_.timers.cancel(waiter.timeout);
+    waiter.ready();
+  }
+}
+
+void Engine::wake_at(const ActorPtr& actor, std::optional<Time> time) {
+  const std::lock_guard lock(actor->inbox_mutex);
+  if (actor->wake_time == time) return;
+  if (actor->wake_time) world_.timers.cancel(actor->wake);
+  actor->wake_time = time;
+  if (!time) return;
+  actor->wake = world_.timers.schedule(*time, [this, actor] {
+    {
+      const std::lock_guard inner(actor->inbox_mutex);
+      actor->wake_time.reset();
+    }
+    schedule(actor);
+  });
+}
+
+// ---- effects ---------------------------------------------------------------------------------------------------
+
+void Engine::list_machines(const ActorPtr& actor) {
+  world_.provider_calls.post([this, actor] {
+    auto listed = world_.provider.list(actor->id);
+    if (listed) return post(actor, reconcile::MachinesListed{std::move(*listed)});
+    log::warn("cluster {}: its machines could not be listed, tried again: {}", actor->id.value, listed.error().message);
+    world_.timers.schedule(world_.clock.now() + Millis(1000), [this, actor] { list_machines(actor); });
+  });
+}
+
+void Engine::carry_out(const ActorPtr& actor, reconcile::Effect effect) {
+  struct Do {
+    Engine& engine;
+    const ActorPtr& actor;
+
+    void operator()(reconcile::ListMachines&) const { engine.list_machines(actor); }
+    void operator()(reconcile::Launch& launch) const {
+      launch.request.user_data.control_plane = engine.settings_.agent_url;
+      engine.world_.provider_calls.post([&e = engine, a = actor, request = std::move(launch.request)] {
+        e.post(a, reconcile::LaunchDone{request.slot, request.key, e.world_.provider.launch(request)});
+      });
+    }
+    void operator()(reconcile::Terminate& terminate) const {
+      engine.world_.agents.forget(terminate.machine);
+      engine.world_.provider_calls.post([&e = engine, a = actor, machine = terminate.machine] {
+        auto result = e.world_.provider.terminate(machine);
+        e.world_.agents.forget(machine);
+        e.post(a, reconcile::TerminateDone{machine, std::move(result)});
+      });
+    }
+    void operator()(reconcile::SendCommand& send) const {
+      engine.world_.agents.send(send.machine, std::move(send.command));
+    }
+    void operator()(reconcile::EnrolAnswer& answer) const {
+      EnrolReply reply;
+      {
+        const std::lock_guard lock(actor->inbox_mutex);
+        const auto found = actor->enrol_calls.find(answer.call);
+        if (found == actor->enrol_calls.end()) return;
+        reply = std::move(found->second);
+        actor->enrol_calls.erase(found);
+      }
+      reply(std::move(answer.credential));
+    }
+    void operator()(reconcile::RemoveVolumes&) const {
+      engine.world_.provider_calls.post(
+          [&e = engine, a = actor] { e.post(a, reconcile::VolumesRemoved{e.world_.provider.remove_volumes(a->id)}); });
+    }
+  };
+  std::visit(Do{*this, actor}, effect);
+}
+
+}  // namespace espalier::engine

@@ -1,0 +1,102 @@
+// The shell around reconcile: one actor a cluster, driven by what comes from users, agents, the provider and time.
+//
+// drain the inbox → step → one transaction → hand out effects. Provider calls block and run on a pool of their own;
+// their answers come back into the inbox. The engine decides nothing.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <tuple>
+
+#include "base/executor.h"
+#include "engine/actor.h"
+#include "engine/agent_hub.h"
+#include "engine/clusters.h"
+#include "provider/provider.h"
+
+namespace espalier::engine {
+
+// All must outlive the engine's last task: stop the executors and timers first.
+struct World {
+  Clock& clock;
+  Executor& steps;           // runs actors
+  Executor& provider_calls;  // runs what blocks
+  Timers& timers;
+  store::Store& store;
+  Provider& provider;
+  AgentHub& agents;
+  std::function<Random()> new_random = Random::from_system;
+  std::function<std::string(int)> secret = secret_hex;
+};
+
+struct Settings {
+  reconcile::Settings reconcile;
+  std::string agent_url;  // where machines reach the agents' listener
+};
+
+class Engine final : public Clusters, public AgentListener {
+ public:
+  Engine(World world, Settings settings);
+  // Loads every cluster and takes up its work: the provider is listed before anything is launched.
+  Result<void> start();
+  // A pool has changed: whoever waits for it tries again at once.
+  void capacity_changed();
+
+  // Clusters
+  Result<ClusterId> create(const reconcile::ClusterWish& wish) override;
+  Result<void> update(const ClusterId& cluster, const reconcile::ClusterChange& change) override;
+  Result<void> remove(const ClusterId& cluster) override;
+  Result<ClusterId> find(const std::string& account, const std::string& region,
+                         const std::string& name_or_arn) override;
+  std::vector<ClusterId> list(const std::string& account, const std::string& region) override;
+  Result<void> read(const ClusterId& cluster, const std::function<void(const View&)>& reader) override;
+  Result<std::vector<Event>> events(const store::EventQuery& query) override { return world_.store.events(query); }
+  Result<std::optional<Event>> event(const ClusterId& cluster, const std::string& event_id) override {
+    return world_.store.event(cluster, event_id);
+  }
+  void await_event(const ClusterId& cluster, std::int64_t sequence, Millis wait, std::function<void()> ready) override;
+
+  // AgentListener
+  void agent_enrols(const agent::Enrol& enrol, EnrolReply reply) override;
+  std::optional<MachineId> authenticate(const std::string& credential) override;
+  void agent_here(const MachineId& machine) override;
+  void agent_reports(const MachineId& machine, agent::Report report) override;
+
+ private:
+  using ActorPtr = std::shared_ptr<Actor>;
+  using Name = std::tuple<std::string, std::string, std::string>;  // account, region, name
+
+  ActorPtr find_actor(const ClusterId& id);
+  std::vector<ActorPtr> all_actors();
+  int instances_of(const std::string& account, const ClusterId& except);
+  void add(const ActorPtr& actor);
+  void forget(const Actor& actor);
+  Result<void> offered(const std::vector<reconcile::GroupWish>& groups);
+  Result<void> ask_user(const ClusterId& cluster, reconcile::Input input);
+
+  void post(const ActorPtr& actor, reconcile::Input input);
+  void post_to_machine(const MachineId& machine, reconcile::Input input);
+  void schedule(const ActorPtr& actor);
+  void run(const ActorPtr& actor);
+  void decide(Actor& actor);
+  bool commit(const ActorPtr& actor);
+  void publish(const ActorPtr& actor, reconcile::Output output);
+  void note_machines(const Actor& actor, const reconcile::Changes& changes);
+  void wake_at(const ActorPtr& actor, std::optional<Time> time);
+  static void give_up(Actor& actor, const Timers::Id& timeout);
+  void answer_event_waiters(Actor& actor, bool all);
+  void carry_out(const ActorPtr& actor, reconcile::Effect effect);
+  void list_machines(const ActorPtr& actor);
+  reconcile::Context context(Actor& actor);
+
+  World world_;
+  const Settings settings_;
+  std::mutex mutex_;
+  std::map<ClusterId, ActorPtr> actors_;
+  std::map<Name, ClusterId> names_;
+  std::map<MachineId, ClusterId> cluster_of_machine_;
+};
+
+}  // namespace espalier::engine

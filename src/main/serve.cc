@@ -1,0 +1,149 @@
+#include "main/serve.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+
+#include "api/api.h"
+#include "base/executor.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/timers.h"
+#include "engine/engine.h"
+#include "http/server.h"
+#include "main/version.h"
+#include "provider/local/local.h"
+#include "store/store.h"
+
+namespace espalier {
+
+namespace {
+
+constexpr int kStepThreads = 4;
+constexpr int kProviderThreads = 64;  // calls that block; the provider bounds what it does at a time
+constexpr int kApiThreads = 8;
+constexpr int kAgentThreads = 2;
+constexpr Millis kGrace{2000};
+
+struct Endpoint {
+  std::string address;
+  std::uint16_t port = 0;
+};
+
+Result<Endpoint> parse_endpoint(const std::string& text) {
+  const auto colon = text.rfind(':');
+  Endpoint endpoint{text.substr(0, colon), 0};
+  const std::string digits = colon == std::string::npos ? "" : text.substr(colon + 1);
+  const auto [end, ec] = std::from_chars(digits.data(), digits.data() + digits.size(), endpoint.port);
+  if (digits.empty() || ec != std::errc() || end != digits.data() + digits.size())
+    return fail(ErrorCode::kInvalid, "--listen {}: give an address and a port, such as 127.0.0.1:8650", text);
+  // Requests are not authenticated yet: whoever reaches the port may do everything.
+  if (!endpoint.address.starts_with("127.") && endpoint.address != "localhost" && endpoint.address != "::1")
+    return fail(ErrorCode::kInvalid, "--listen {}: only loopback addresses are served, since there are no access keys",
+                text);
+  return endpoint;
+}
+
+std::filesystem::path agent_program(const cli::ServeOptions& options) {
+  if (!options.agent_program.empty()) return options.agent_program;
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path() / "espalier-agent";
+}
+
+local::LocalSettings local_settings(const cli::ServeOptions& options) {
+  local::LocalSettings settings;
+  settings.state = options.state;
+  settings.image = options.image.empty() ? settings.state / "image" : std::filesystem::path(options.image);
+  settings.agent = agent_program(options);
+  settings.bridge = options.bridge;
+  settings.subnet = options.subnet;
+  settings.fabric = options.fabric;
+  settings.capacity = options.capacity;
+  settings.zone = options.region + "a";
+  return settings;
+}
+
+void set_log_level(const std::string& name) {
+  using enum log::Level;
+  log::set_level(name == "debug" ? kDebug : name == "warn" ? kWarn : name == "error" ? kError : kInfo);
+}
+
+Result<void> run(const cli::ServeOptions& options, const sigset_t& ending) {
+  auto endpoint = parse_endpoint(options.listen);
+  if (!endpoint) return tl::unexpected(endpoint.error());
+  if (auto made = make_folder(options.state, 0711); !made) return made;
+  auto store = store::sqlite_store(options.state + "/espalier.db");
+  if (!store) return tl::unexpected(store.error());
+  auto provider = local::LocalProvider::open(local_settings(options));
+  if (!provider) return tl::unexpected(provider.error());
+
+  SystemClock clock;
+  TimerThread timers;
+  engine::AgentHub hub(secret_hex(8), clock, timers);
+  const std::string agents_at = fmt::format("{}:{}", (*provider)->host_address(), options.agent_port);
+  engine::Settings settings;
+  settings.agent_url = "http://" + agents_at;
+  settings.reconcile.quotas = {options.max_cluster_instances, options.max_account_instances};
+
+  ThreadPool steps(kStepThreads);
+  ThreadPool provider_calls(kProviderThreads);
+  engine::Engine engine({clock, steps, provider_calls, timers, **store, **provider, hub}, settings);
+  (*provider)->on_change([&engine] { engine.capacity_changed(); });
+  api::Api api(engine,
+               {.account = options.account,
+                .default_region = options.region,
+                .version = kVersion,
+                .provider = (*provider)->name(),
+                .state_folder = options.state,
+                .agent_endpoint = agents_at,
+                .machine_folder = [&](const MachineId& id) { return (*provider)->machine_folder(id).string(); }},
+               provider->get());
+  ThreadPool api_calls(kApiThreads);
+
+  auto api_server =
+      http::Server::listen(endpoint->address, endpoint->port, [&](http::Request request, http::Reply reply) {
+        api_calls.post([&api, request = std::move(request), reply = std::move(reply)]() mutable {
+          api.handle(std::move(request), std::move(reply));
+        });
+      });
+  if (!api_server) return tl::unexpected(api_server.error());
+  auto agent_server = http::Server::listen(
+      (*provider)->host_address(), static_cast<std::uint16_t>(options.agent_port),
+      [&](http::Request request, http::Reply reply) { hub.handle(std::move(request), std::move(reply)); }, {},
+      kAgentThreads);
+  if (!agent_server) return tl::unexpected(agent_server.error());
+  if (auto started = engine.start(); !started) return started;
+  log::info("espalier {} serves http://{}:{} (loopback only: there are no access keys), agents at {}, state in {}",
+            kVersion, endpoint->address, (*api_server)->port(), agents_at, options.state);
+
+  int signal = 0;
+  sigwait(&ending, &signal);
+  log::info("{}: stopping; machines and jobs go on", strsignal(signal));
+  (*api_server)->stop(kGrace);
+  (*agent_server)->stop(Millis(100));
+  api_calls.stop();
+  steps.stop();
+  provider_calls.stop();
+  return {};
+}
+
+}  // namespace
+
+int serve(const cli::ServeOptions& options) {
+  set_log_level(options.log_level);
+  sigset_t ending;  // blocked before the first thread starts, so that only sigwait takes them
+  sigemptyset(&ending);
+  sigaddset(&ending, SIGTERM);
+  sigaddset(&ending, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &ending, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+  if (auto ok = run(options, ending); !ok) {
+    fmt::print(stderr, "espalier serve: {}\n", ok.error().message);
+    return 1;
+  }
+  return 0;
+}
+
+}  // namespace espalier
