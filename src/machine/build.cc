@@ -73,6 +73,13 @@ std::string read_failure(int reader) {
   return text;
 }
 
+// The last line that the first process wrote, for its own error says more than its end.
+std::string last_words(const fs::path& folder) {
+  std::string log = read_file(folder / kLogFile).value_or("");
+  while (!log.empty() && log.back() == '\n') log.pop_back();
+  return log.substr(log.rfind('\n') + 1);
+}
+
 Result<void> start_first(const MachineSpec& spec, const fs::path& folder, const fs::path& agent) {
   auto go = make_pipe();
   auto failure = make_pipe();
@@ -96,7 +103,8 @@ Result<void> start_first(const MachineSpec& spec, const fs::path& folder, const 
   while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
   }
   if (!ok) return ok;
-  return fail(ErrorCode::kUnavailable, "{}", why.empty() ? "its first process ended at once" : why);
+  if (!why.empty()) return fail(ErrorCode::kUnavailable, "{}", why);
+  return fail(ErrorCode::kUnavailable, "its first process ended at once: {}", last_words(folder));
 }
 
 }  // namespace
