@@ -12,8 +12,8 @@
 namespace espalier::topology {
 namespace {
 
-bool is_capable(const Member& member) {
-  const auto* type = find_instance_type(member.instance_type);
+bool is_capable(const std::string& instance_type) {
+  const auto* type = find_instance_type(instance_type);
   return type != nullptr && type->topology != TopologyClass::none;
 }
 
@@ -30,11 +30,14 @@ std::vector<const Member*> in_order(const std::vector<Member>& members) {
   return out;
 }
 
-std::string why_tree(const std::vector<const Member*>& members) {
-  std::set<std::string> types;
-  for (const auto* member : members)
-    if (is_capable(*member)) types.insert(member->instance_type);
-  return fmt::format("machines of {} have a known place in the network", fmt::join(types, ", "));
+// The types by which a tree is chosen, sorted.
+std::set<std::string> capable_types(const std::vector<Member>& members, const std::vector<std::string>& group_types) {
+  std::set<std::string> out;
+  for (const auto& type : group_types)
+    if (is_capable(type)) out.insert(type);
+  for (const auto& member : members)
+    if (is_capable(member.instance_type)) out.insert(member.instance_type);
+  return out;
 }
 
 // Parents before children, each branch whole before the next: the order of the leaves is the order of the fabric, which
@@ -51,7 +54,7 @@ Branch tree_of(const std::vector<const Member*>& members) {
   std::vector<const Member*> located;
   Branch unplaced{kUnplaced, {}, {}}, off_fabric{kOffFabric, {}, {}};
   for (const auto* member : members) {
-    if (!is_capable(*member)) {
+    if (!is_capable(member->instance_type)) {
       off_fabric.nodes.push_back(member->node_name);
     } else if (!is_located(*member)) {
       unplaced.nodes.push_back(member->node_name);
@@ -72,12 +75,12 @@ Branch tree_of(const std::vector<const Member*>& members) {
 
 }  // namespace
 
-Plan plan(const std::vector<Member>& members) {
-  const auto ordered = in_order(members);
-  if (std::ranges::none_of(ordered, [](const Member* m) { return is_capable(*m); }))
-    return {Model::flat, "no instance type of this cluster has a known place in the network", {}};
-  Plan out{Model::tree, why_tree(ordered), {}};
-  write_out(tree_of(ordered), out.switches);
+Plan plan(const std::vector<Member>& members, const std::vector<std::string>& group_types) {
+  if (members.empty()) return {Model::flat, "there is no node yet", {}};  // a tree without nodes is fatal
+  const auto types = capable_types(members, group_types);
+  if (types.empty()) return {Model::flat, "no instance type of this cluster has a known place in the network", {}};
+  Plan out{Model::tree, fmt::format("machines of {} have a known place in the network", fmt::join(types, ", ")), {}};
+  write_out(tree_of(in_order(members)), out.switches);
   return out;
 }
 

@@ -42,7 +42,9 @@ struct Plan {
   std::vector<Switch> switches;  // parents before children, the root first
 };
 
-Plan plan(const std::vector<Member>& members);
+// group_types: the instance types of all compute groups. A group of count 0 has no member, but its type counts when the
+// model is chosen: scaling it up does not change the model under running jobs. Types of members count in any case.
+Plan plan(const std::vector<Member>& members, const std::vector<std::string>& group_types = {});
 // Node → its leaf.
 std::map<std::string, std::string> leaves(const Plan& plan);
 // topology.conf for Slurm 24.11; "" for flat.

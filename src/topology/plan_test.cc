@@ -91,6 +91,15 @@ TEST(Plan, IsFlatWhenNothingIsCapable) {
   EXPECT_EQ(plan({}).model, Model::flat);
 }
 
+TEST(Plan, CountsTheTypeOfAGroupWithoutNodes) {
+  const auto members = *read_fabric("c-1 ml.c5.4xlarge -\n");
+  const auto made = plan(members, {"ml.c5.4xlarge", "ml.p5.48xlarge"});
+  EXPECT_EQ(made.model, Model::tree);
+  EXPECT_EQ(leaves(made).at("c-1"), kOffFabric);
+  EXPECT_TRUE(check(made, members));
+  EXPECT_EQ(plan({}, {"ml.p5.48xlarge"}).model, Model::flat) << "a tree without nodes is fatal to slurmctld";
+}
+
 TEST(Plan, SaysWhy) {
   EXPECT_THAT(plan(*read_fabric("p5-1 ml.p5.48xlarge -\n")).because, HasSubstr("ml.p5.48xlarge"));
   EXPECT_THAT(draw(plan({})), HasSubstr("flat"));
