@@ -67,8 +67,10 @@ DaemonView Daemon::view() const {
 
 Result<void> Daemon::await_ready(Millis timeout) {
   std::unique_lock lock(mutex_);
-  if (state_changed_.wait_for(lock, timeout, [&] { return running_; })) return {};
-  return fail(ErrorCode::kUnavailable, "{} is not ready after {} ms: {}", spec_.name, timeout.count(), message_);
+  const int hopeless = deaths_ + kHopelessDeaths;
+  state_changed_.wait_for(lock, timeout, [&] { return running_ || deaths_ >= hopeless; });
+  if (running_) return {};
+  return fail(ErrorCode::kUnavailable, "{} does not become ready: {}", spec_.name, message_);
 }
 
 void Daemon::set(bool running, std::string message) {
@@ -80,6 +82,14 @@ void Daemon::set(bool running, std::string message) {
   }
   state_changed_.notify_all();
   changed_();
+}
+
+void Daemon::count_death() {
+  {
+    const std::lock_guard lock(mutex_);
+    ++deaths_;
+  }
+  state_changed_.notify_all();
 }
 
 bool Daemon::pause(Millis time) const { return !is_readable(stop_fd_.get(), time); }
@@ -96,6 +106,7 @@ void Daemon::supervise() {
     } else {
       set(false, pid.error().message);
     }
+    count_death();
     if (std::chrono::steady_clock::now() - started > kStable) pauses.reset();
   } while (pause(pauses.next()));
 }

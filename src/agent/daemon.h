@@ -43,10 +43,11 @@ class Daemon {
 
   [[nodiscard]] DaemonView view() const;
   [[nodiscard]] const std::string& name() const { return spec_.name; }
-  // Waits until it is ready. What it fails with is view().message.
+  // Waits until it is ready, or has died kHopelessDeaths times meanwhile (it is started again nevertheless).
   Result<void> await_ready(Millis timeout);
 
   static constexpr Millis kGrace{10'000};
+  static constexpr int kHopelessDeaths = 3;
 
  private:
   enum class End { kDied, kStopped };
@@ -58,6 +59,7 @@ class Daemon {
   void end(pid_t pid);
   void listen();
   void set(bool running, std::string message);
+  void count_death();
   // False when stop was asked for meanwhile.
   bool pause(Millis time) const;
   [[nodiscard]] std::string cause(std::optional<int> status);
@@ -75,6 +77,7 @@ class Daemon {
   mutable std::mutex mutex_;
   std::condition_variable state_changed_;
   bool running_ = false;
+  int deaths_ = 0;
   std::string message_ = "starting";
 
   std::jthread thread_;

@@ -21,6 +21,11 @@ void add(std::vector<std::string>& words, const char* key, const std::string& va
   if (!value.empty()) words.push_back(key + value);
 }
 
+// What scontrol says when it is to create a partition that exists, or to delete one that does not (24.11).
+bool names_no_partition(const Error& error) {
+  return error.message.find("Invalid partition name") != std::string::npos;
+}
+
 std::uintmax_t size_of(const std::filesystem::path& log) {
   std::error_code error;
   const auto size = std::filesystem::file_size(log, error);
@@ -109,14 +114,14 @@ Result<std::string> SlurmSteps::create_partition(const SlurmStep& step) {
     from = end + 1;
   }
   auto created = scontrol(words);
-  if (created || created.error().message.find("Duplicate partition") == std::string::npos) return created;
+  if (created || !names_no_partition(created.error())) return created;
   words[0] = "update";
   return scontrol(std::move(words));
 }
 
 Result<std::string> SlurmSteps::delete_partition(const std::string& name) {
   auto deleted = scontrol({"delete", "PartitionName=" + name});
-  if (!deleted && deleted.error().message.find("Invalid partition name") != std::string::npos) return "";
+  if (!deleted && names_no_partition(deleted.error())) return "";
   return deleted;
 }
 

@@ -86,7 +86,7 @@ TEST_F(SlurmStepsTest, SaysWhatIsSetAndNothingElse) {
 
 TEST_F(SlurmStepsTest, PartitionStepsMayComeTwice) {
   answers_.insert({"scontrol create PartitionName=p2 Nodes=p5-1",
-                   fail(ErrorCode::kUnavailable, "Error creating the partition: Duplicate partition name")});
+                   fail(ErrorCode::kUnavailable, "Error creating the partition: Invalid partition name specified")});
   answers_.insert(
       {"scontrol delete PartitionName=p3", fail(ErrorCode::kUnavailable, "Invalid partition name specified")});
   SlurmStep create = step(SlurmStepKind::CreatePartition);

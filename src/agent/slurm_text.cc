@@ -78,17 +78,17 @@ bool says_up(std::string_view ping) {
 }
 
 std::string causes_in(std::string_view log) {
-  for (const std::string_view kind : {"fatal: ", "error: "}) {
-    std::vector<std::string_view> lines;
-    for_each_part(log, '\n', [&](std::string_view line) {
-      const auto at = line.find(kind);
-      if (at != std::string_view::npos && std::find(lines.begin(), lines.end(), line.substr(at)) == lines.end())
-        lines.push_back(line.substr(at));
-    });
-    if (lines.size() > kMaxCauses) lines.erase(lines.begin(), lines.end() - kMaxCauses);
-    if (!lines.empty()) return fmt::format("{}", fmt::join(lines, "; "));
-  }
-  return "";
+  std::vector<std::string_view> lines;
+  for_each_part(log, '\n', [&](std::string_view line) {
+    const auto at = std::min(line.find("fatal: "), line.find("error: "));
+    if (at != std::string_view::npos && std::find(lines.begin(), lines.end(), line.substr(at)) == lines.end())
+      lines.push_back(line.substr(at));
+  });
+  // What follows a fatal line was said by another process, which goes on.
+  const auto fatal = std::find_if(lines.rbegin(), lines.rend(), [](auto line) { return line.starts_with("fatal: "); });
+  if (fatal != lines.rend()) lines.erase(fatal.base(), lines.end());
+  if (lines.size() > kMaxCauses) lines.erase(lines.begin(), lines.end() - kMaxCauses);
+  return fmt::format("{}", fmt::join(lines, "; "));
 }
 
 }  // namespace espalier::agent

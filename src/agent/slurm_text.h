@@ -19,8 +19,9 @@ std::string node_lines(const std::vector<NodeView>& nodes);
 std::string partition_lines(std::string_view scontrol);
 // Whether `scontrol ping` says that a slurmctld answers.
 bool says_up(std::string_view ping);
-// From a daemon's log: its fatal lines, or else the error lines, joined by "; ". The last kMaxCauses of them.
-inline constexpr std::size_t kMaxCauses = 5;
+// From a daemon's log: its last error lines up to a fatal one, at most kMaxCauses, each once, joined by "; ". "" for
+// none.
+inline constexpr std::size_t kMaxCauses = 3;
 std::string causes_in(std::string_view log);
 
 }  // namespace espalier::agent

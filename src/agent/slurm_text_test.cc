@@ -36,11 +36,10 @@ TEST(SlurmText, ReadsPing) {
 }
 
 TEST(SlurmText, FindsTheCausesInALog) {
-  EXPECT_EQ(causes_in("[x] error: a\n[x] fatal: Switch (leaf1) has already been defined\n[x] Resuming\n"),
-            "fatal: Switch (leaf1) has already been defined");
+  EXPECT_EQ(causes_in("[x] error: a\n[x] fatal: Switch (leaf1) has already been defined\n[x] Resuming\nerror: b\n"),
+            "error: a; fatal: Switch (leaf1) has already been defined");
   EXPECT_EQ(causes_in("slurmd: error: a\n[x] error: a\nslurmd: error: b\n"), "error: a; error: b");
-  EXPECT_EQ(causes_in("error: 1\nerror: 2\nerror: 3\nerror: 4\nerror: 5\nerror: 6\n"),
-            "error: 2; error: 3; error: 4; error: 5; error: 6");
+  EXPECT_EQ(causes_in("error: 1\nerror: 2\nerror: 3\nerror: 4\nerror: 5\nerror: 6\n"), "error: 4; error: 5; error: 6");
   EXPECT_EQ(causes_in("all is well\n"), "");
 }
 
