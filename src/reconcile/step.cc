@@ -28,7 +28,10 @@ struct Learn {
   void operator()(const LaunchDone& in) const { on_launch_done(work, in); }
   void operator()(const TerminateDone& in) const { on_terminate_done(work, in); }
   void operator()(const MachineExited& in) const {
-    if (!work.observed.terminating.contains(in.machine))
+    if (work.observed.terminating.contains(in.machine)) return;
+    if (!work.slot_of(in.machine))
+      work.observed.exited.insert(in.machine);
+    else
       on_machine_lost(work, in.machine, fmt::format("Instance {} has ended", in.machine.value));
   }
   void operator()(const AgentEnrols& in) const { on_agent_enrols(work, in); }

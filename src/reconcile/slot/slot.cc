@@ -223,6 +223,22 @@ void lose(Work& work, Slot& slot, FailureClass kind, const std::string& why) {
   work.move(slot, Cause::kLost);
 }
 
+namespace {
+
+void launched(Work& work, Slot& slot, const ProvidedMachine& provided) {
+  work.give_machine(slot, provided);
+  work.observed.gates.erase(slot.group);
+  work.set(slot, ConditionType::Launched, true, "the provider gave a machine");
+  work.move(slot, Cause::kLaunched);
+  instance_event(work, slot, EventLevel::Info,
+                 fmt::format("EC2 Instance {} successfully provisioned {}", slot.machine->id.value, place(work, slot)));
+  const bool exited = work.observed.exited.erase(slot.machine->id) > 0;  // its end can be told before its launch
+  if (exited || !provided.running)
+    lose(work, slot, FailureClass::BadMachine, fmt::format("Instance {} has ended", slot.machine->id.value));
+}
+
+}  // namespace
+
 void on_launch_done(Work& work, const LaunchDone& done) {
   Slot* slot = work.slot(done.slot);
   if (!slot) {  // the cluster forgot it: a machine that came of it has to go
@@ -231,16 +247,7 @@ void on_launch_done(Work& work, const LaunchDone& done) {
   }
   work.observed.launching.erase(done.slot);
   if (slot->state != SlotState::Launching || slot->launch_key != done.key) return;  // late or twice: known already
-  if (done.outcome) {
-    work.give_machine(*slot, *done.outcome);
-    work.observed.gates.erase(slot->group);
-    work.set(*slot, ConditionType::Launched, true, "the provider gave a machine");
-    work.move(*slot, Cause::kLaunched);
-    instance_event(
-        work, *slot, EventLevel::Info,
-        fmt::format("EC2 Instance {} successfully provisioned {}", slot->machine->id.value, place(work, *slot)));
-    return;
-  }
+  if (done.outcome) return launched(work, *slot, *done.outcome);
   const LaunchFailure& failure = done.outcome.error();
   if (slot->wanted) note_failure(work, *slot, failure.kind, failure.message);
   if (failure.kind == FailureClass::Shortage || failure.kind == FailureClass::Throttling)
