@@ -32,8 +32,9 @@ std::vector<std::string> names(const std::string& hostlist) {
 }
 
 std::string state_of(const Slurm::Node& node) {
-  std::string state = node.down       ? "down"
-                      : node.drain    ? (node.jobs > 0 ? "draining" : "drained")
+  // As sinfo has it: a drain hides DOWN.
+  std::string state = node.drain      ? (node.jobs > 0 ? "draining" : "drained")
+                      : node.down     ? "down"
                       : node.jobs > 0 ? "allocated"
                                       : "idle";
   if (node.cloud) state += "~";
@@ -115,14 +116,17 @@ agent::SlurmStepResult Slurm::one(const agent::SlurmStep& step) {
       read_topology();
       return {true, ""};
     case UpdateNodes:
+      if (!step.address.empty() && names(step.address).size() != names(step.nodes).size())
+        return {false, "as many addresses as nodes"};
       for (const std::string& name : names(step.nodes)) {
         if (!nodes_.contains(name)) return {false, "no node " + name};
         Node& node = nodes_[name];
         if (step.state == "DOWN") node.down = true;
         if (step.state == "DRAIN") node.drain = true;
+        if (step.state == "UNDRAIN") node.drain = false;
         if (step.state == "IDLE") node.down = node.drain = false;
         if (!step.reason.empty()) node.reason = step.reason;
-        if (!step.address.empty()) node.address = step.address;
+        if (!step.address.empty()) node.address = names(step.address).front();
       }
       return {true, ""};
     case UpdatePartition:

@@ -145,7 +145,10 @@ Result<pid_t> Processes::spawn(const ProcessSpec& spec) {
   std::vector<std::string> environment = spec.environment;
   environment.push_back(std::string("PATH=") + kProgramPath);
   environment.push_back("HOME=/");
-  const auto argv = pointers(spec.argv);
+  // By its whole path: a daemon that is to take a new configuration may execute its argv[0] again.
+  std::vector<std::string> arguments = spec.argv;
+  arguments[0] = *program;
+  const auto argv = pointers(arguments);
   const auto envp = pointers(environment);
 
   // Held across fork, so that the reaper cannot see its end before it is known here.

@@ -17,6 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr Millis kMungedTimeout{20'000};
 constexpr Millis kSlurmctldTimeout{120'000};  // 20,000 nodes take seconds; a saved state that must be read, more
+constexpr Millis kSackdTimeout{120'000};  // 20,000 nodes take seconds; a saved state that must be read, more
 constexpr const char* kMungeKey = "/etc/munge/munge.key";
 constexpr const char* kMungeSocket = "/run/munge/munge.socket.2";
 constexpr Account kUser{1000, 1000};  // the ordinary user, with the same ids on all machines
@@ -111,12 +112,16 @@ Result<void> set_up_compute(const Setup& setup, Daemons& daemons) {
 Result<void> set_up_login(const Setup& setup, Daemons& daemons) {
   const std::string server = fmt::format("{}:{}", setup.controller.address, kSlurmctldPort);
   if (find_program("sackd")) {
-    return daemons.ensure({.name = "sackd",
-                           .argv = {"sackd", "--systemd", "--conf-server", server},
-                           .user = {},
-                           .log = log_of("sackd"),
-                           .socket = {},
-                           .after = Endpoint{setup.controller.address, kSlurmctldPort}});
+    auto slurm = find_account("slurm");  // slurmctld's credentials are for it: as root it could not be reconfigured
+    if (!slurm) return tl::unexpected(slurm.error());
+    DaemonSpec sackd{.name = "sackd",
+                     .argv = {"sackd", "--systemd", "--conf-server", server},
+                     .user = *slurm,
+                     .log = log_of("sackd"),
+                     .socket = {},
+                     .after = Endpoint{setup.controller.address, kSlurmctldPort}};
+    return in_order([&] { return put_folder("/run/slurm", {0755, *slurm}); },
+                    [&] { return daemons.ensure_ready(std::move(sackd), kSackdTimeout); });
   }
   const std::string line = "SLURM_CONF_SERVER=" + server + "\n";
   std::string environment = read_file("/etc/environment").value_or("");

@@ -159,7 +159,7 @@ class CommandLine {
   static void add_serve_options(CLI::App* app, ServeOptions& options) {
     for_each_option(options, [app](const std::string& name, auto& value, const char* help) {
       if (name == "region") return;  // every command has it
-      auto* option = app->add_option("--" + name, value, help)->envname(environment_name(name))->group("Control plane");
+      auto* option = app->add_option("--" + name, value, help)->envname(environment_name(name))->take_last()->group("Control plane");
       if constexpr (std::is_same_v<decltype(value), int&>)
         option->check(CLI::NonNegativeNumber)->capture_default_str();
       else if (!value.empty())

@@ -41,6 +41,8 @@ Engine::Engine(World world, Settings settings) : world_(std::move(world)), setti
   });
 }
 
+Engine::~Engine() { world_.provider.on_exit(nullptr); }
+
 Result<void> Engine::start() {
   auto loaded = world_.store.load();
   if (!loaded) return tl::unexpected(loaded.error());

@@ -39,6 +39,9 @@ struct Settings {
 class Engine final : public Clusters, public AgentListener {
  public:
   Engine(World world, Settings settings);
+  ~Engine() override;
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
   // Loads every cluster and takes up its work: the provider is listed before anything is launched.
   Result<void> start();
   // A pool has changed: whoever waits for it tries again at once.

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 
 #include "api/api.h"
 #include "base/executor.h"
@@ -80,8 +81,8 @@ Result<void> run(const cli::ServeOptions& options, const sigset_t& ending) {
   if (!provider) return tl::unexpected(provider.error());
 
   SystemClock clock;
-  TimerThread timers;
-  engine::AgentHub hub(secret_hex(8), clock, timers);
+  std::optional<TimerThread> timers(std::in_place);
+  engine::AgentHub hub(secret_hex(8), clock, *timers);
   const std::string agents_at = fmt::format("{}:{}", (*provider)->host_address(), options.agent_port);
   engine::Settings settings;
   settings.agent_url = "http://" + agents_at;
@@ -89,7 +90,7 @@ Result<void> run(const cli::ServeOptions& options, const sigset_t& ending) {
 
   ThreadPool steps(kStepThreads);
   ThreadPool provider_calls(kProviderThreads);
-  engine::Engine engine({clock, steps, provider_calls, timers, **store, **provider, hub}, settings);
+  engine::Engine engine({clock, steps, provider_calls, *timers, **store, **provider, hub}, settings);
   (*provider)->on_change([&engine] { engine.capacity_changed(); });
   api::Api api(engine,
                {.account = options.account,
@@ -126,6 +127,8 @@ Result<void> run(const cli::ServeOptions& options, const sigset_t& ending) {
   api_calls.stop();
   steps.stop();
   provider_calls.stop();
+  (*provider)->on_change(nullptr);
+  timers.reset();  // before what its callbacks use
   return {};
 }
 

@@ -43,7 +43,7 @@ good=$(create_request "$controller" "$workers")
 refused 400 ValidationException 'NodeProvisioningMode.*Continuous' SageMaker.CreateCluster \
   "$(jq -c 'del(.NodeProvisioningMode)' <<<"$good")"
 refused 400 ValidationException 'Orchestrator.*Slurm' SageMaker.CreateCluster "$(jq -c 'del(.Orchestrator)' <<<"$good")"
-refused 400 ValidationException 'ExecutionRole' SageMaker.CreateCluster \
+refused 400 ValidationException '[eE]xecutionRole' SageMaker.CreateCluster \
   "$(jq -c 'del(.InstanceGroups[0].ExecutionRole)' <<<"$good")"
 
 say "the wire"
@@ -71,7 +71,7 @@ stop_service
 
 say "a control plane that cannot start"
 start_service
-expect_failure 1 '8650' serve --state $stage/other
+expect_failure 1 '8650' serve --state $stage/other --bridge espalier1 --subnet 10.78.0.0/16
 stop_service
 expect_failure 1 "$stage/nothing" serve --image $stage/nothing
 as_nobody() { setpriv --reuid 65534 --regid 65534 --clear-groups "$ESPALIER_BUILD/espalier" serve --state "$1" --image "$ESPALIER_NODE_IMAGE"; }

@@ -15,14 +15,19 @@ using agent::SlurmStep;
 using agent::SlurmStepKind;
 using Names = std::set<std::string>;
 
-SlurmStep update_nodes(const std::vector<std::string>& nodes, std::string state, std::string reason,
-                       std::string address = "") {
+SlurmStep update_nodes(const std::vector<std::string>& nodes, std::string state, std::string reason) {
   SlurmStep step;
   step.kind = SlurmStepKind::UpdateNodes;
   step.nodes = slurm::compress(nodes);
   step.state = std::move(state);
   step.reason = std::move(reason);
-  step.address = std::move(address);
+  return step;
+}
+
+// DOWN, and the address let go in the same call: the provider may give it to another machine after that.
+SlurmStep release_nodes(const std::vector<std::string>& nodes, const std::string& reason) {
+  SlurmStep step = update_nodes(nodes, "DOWN", reason);
+  for (std::size_t i = 0; i < nodes.size(); ++i) step.address += (i == 0 ? "" : ",") + std::string(kNoAddress);
   return step;
 }
 
@@ -123,14 +128,25 @@ void start_first(Work& work, const Slot& controller) {
   batch.plan = topology_plan(work.state);
   const Names nodes = all_nodes(work.state.slurm);
   if (work.state.slurm.revision == 0 && !nodes.empty())
-    batch.steps.push_back(update_nodes({nodes.begin(), nodes.end()}, "DOWN", kWaiting, kNoAddress));
+    batch.steps.push_back(update_nodes({nodes.begin(), nodes.end()}, "DOWN", kWaiting));
   start(work, controller, std::move(batch));
+}
+
+// An admin's reason and drain stay with the node, whatever machine it gets; ours end here.
+void add_releases(Work& work, std::vector<SlurmStep>& steps) {
+  std::map<std::string, std::vector<std::string>> by_reason;
+  for (std::string& node : to_release(work)) {
+    const std::string foreign = foreign_reason(work, node);
+    by_reason[foreign.empty() ? kWaiting : foreign].push_back(std::move(node));
+  }
+  for (const auto& [reason, nodes] : by_reason) steps.push_back(release_nodes(nodes, reason));
+  if (const auto own = by_reason.find(kWaiting); own != by_reason.end())
+    steps.push_back(update_nodes(own->second, "UNDRAIN", ""));
 }
 
 bool start_orders(Work& work, const Slot& controller) {
   Observed::Batch batch;
-  if (auto nodes = to_release(work); !nodes.empty())
-    batch.steps.push_back(update_nodes(nodes, "DOWN", kWaiting, kNoAddress));
+  add_releases(work, batch.steps);
   if (auto nodes = to_drain(work); !nodes.empty()) batch.steps.push_back(update_nodes(nodes, "DRAIN", kDraining));
   if (auto nodes = to_admit(work); !nodes.empty()) batch.steps.push_back(update_nodes(nodes, "IDLE", ""));
   if (batch.steps.empty()) return false;

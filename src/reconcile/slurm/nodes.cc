@@ -1,6 +1,7 @@
 #include "reconcile/slurm/nodes.h"
 
-#include "model/instance_type.h"
+#include <algorithm>
+#include <array>
 
 namespace espalier::reconcile {
 
@@ -20,8 +21,18 @@ bool registered(const agent::NodeView& view, const Slot& slot) {
   return slot.machine && view.address == slot.machine->address && slurm::read_state(view.state).registered;
 }
 
+// Not an admin's: ours, or what slurmctld writes by itself when a machine fails.
 bool has_own_reason(const agent::NodeView& view) {
-  return view.reason.empty() || view.reason.starts_with("espalier:") || view.reason == "Not responding";
+  static constexpr std::array kOfSlurm = {
+      "Not responding", "Node unexpectedly rebooted", "Kill task failed", "Prolog error", "Epilog error", "Low "};
+  return view.reason.empty() || view.reason.starts_with("espalier:") ||
+         std::ranges::any_of(kOfSlurm, [&](const char* text) { return view.reason.starts_with(text); });
+}
+
+// No address that another machine may get, and no job can land on it.
+bool let_go(const agent::NodeView& view) {
+  const slurm::NodeFacts facts = slurm::read_state(view.state);
+  return view.address == kNoAddress && (facts.down || facts.draining);
 }
 
 // Slurm has it where its position belongs; a position that stays unknown does not keep it out for ever.
@@ -100,14 +111,20 @@ bool released(Work& work, const Slot& slot) {
   if (!is_compute(work, slot) || !work.ready_controller()) return true;
   if (!work.observed.slurm_read) return false;
   const agent::NodeView* view = view_of(work, slot.node_name);
-  return !view || (view->address == kNoAddress && slurm::read_state(view->state).down);
+  return !view || let_go(*view);
+}
+
+std::string foreign_reason(const Work& work, const std::string& node) {
+  const agent::NodeView* view = view_of(work, node);
+  return view && !has_own_reason(*view) ? view->reason : "";
 }
 
 std::vector<std::string> to_release(Work& work) {
   return nodes_where(work, [&](const Slot& slot, const agent::NodeView& view) {
     const bool leaving = slot.state == SlotState::Terminating;
     const bool without = !slot.machine;
-    return (leaving || without) && (view.address != kNoAddress || !slurm::read_state(view.state).down);
+    // Our own drain ends with its cause; an admin's stays.
+    return (leaving || without) && (!let_go(view) || (slurm::read_state(view.state).draining && has_own_reason(view)));
   });
 }
 

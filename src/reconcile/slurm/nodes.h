@@ -25,6 +25,9 @@ bool drained(Work& work, const Slot& slot);
 // slurmctld has let the machine's address go, or knows nothing of it: the provider may free it.
 bool released(Work& work, const Slot& slot);
 
+// Why a node is down or drained, when an admin wrote it; "" otherwise.
+std::string foreign_reason(const Work& work, const std::string& node);
+
 // Nodes that wait for an order of ours, by what it is.
 std::vector<std::string> to_release(Work& work);
 std::vector<std::string> to_drain(Work& work);

@@ -30,6 +30,7 @@ SlurmWanted slurm_wanted(const ClusterState& state) {
     nodes_of_group[group.name].push_back(slot.node_name);
     members.push_back({slot.node_name, group.instance_type, position_of(slot)});
   }
+  std::vector<std::string> types;
   slurm::ClusterFiles files;
   files.cluster_name = state.cluster.name;
   if (const Slot* controller = controller_of(state)) {
@@ -41,11 +42,12 @@ SlurmWanted slurm_wanted(const ClusterState& state) {
     auto& nodes = nodes_of_group[name];
     std::ranges::sort(nodes, slurm::natural_less);
     files.nodes.push_back({name, group.instance_type, nodes});
+    types.push_back(group.instance_type);
     auto& partition = files.partitions[group.partition];
     partition.insert(partition.end(), nodes.begin(), nodes.end());
   }
   SlurmWanted wanted;
-  wanted.plan = topology::plan(members);
+  wanted.plan = topology::plan(members, types);
   files.topology_plugin = topology::plugin(wanted.plan);
   files.topology_file = topology::render(wanted.plan);
   wanted.target.files = slurm::render(files);
