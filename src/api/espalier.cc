@@ -63,7 +63,7 @@ Result<json::object> describe_topology(const Services& services, const Call& cal
       switches.push_back({{"Name", each.name}, {"Switches", to_json(each.switches)}, {"Nodes", to_json(each.nodes)}});
     const auto& slurm = view.state.slurm;
     return json::object{
-        {"Model", enum_name(plan.model)},  {"Because", plan.because},         {"True", view.topology_true},
+        {"Model", enum_name(plan.model)},  {"Because", plan.because},         {"True", view.topology_true()},
         {"Revision", slurm.revision},      {"Since", timestamp(slurm.since)}, {"Failure", slurm.failure},
         {"Switches", std::move(switches)}, {"File", topology::render(plan)},  {"Drawing", topology::draw(plan)}};
   });

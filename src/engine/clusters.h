@@ -19,7 +19,7 @@ struct View {
   const ClusterState& state;
   const std::map<std::string, agent::NodeView>&
       slurm_nodes;             // by name, as last seen; empty before the controller is up
-  bool topology_true = false;  // slurmctld was seen to agree with the plan, nothing is pending
+  std::function<bool()> topology_true;  // slurmctld was seen to agree with the plan, nothing is pending
 };
 
 class Clusters {

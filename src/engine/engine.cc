@@ -123,7 +123,8 @@ Result<void> Engine::read(const ClusterId& cluster, const std::function<void(con
   const ActorPtr actor = find_actor(cluster);
   if (!actor) return fail(ErrorCode::kNotFound, "Cluster {} not found", cluster.value);
   const std::lock_guard lock(actor->state_mutex);
-  reader(View{actor->state, actor->observed.slurm_nodes, reconcile::topology_true(actor->state, actor->observed)});
+  reader(View{actor->state, actor->observed.slurm_nodes,
+              [&] { return reconcile::topology_true(actor->state, actor->observed); }});
   return {};
 }
 

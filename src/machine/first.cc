@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <string_view>
 
 #include "base/unique_fd.h"
 #include "machine/netlink.h"
@@ -33,19 +34,23 @@ Result<void> start_afresh(const std::filesystem::path& folder) {
   return {};
 }
 
-// The bridge knows IPv4 only: without IPv6 there are no solicitations from every machine to every other.
-void disable_ipv6() {
-  const UniqueFd all(open("/proc/sys/net/ipv6/conf/all/disable_ipv6", O_WRONLY | O_CLOEXEC));
-  if (all) [[maybe_unused]]
-    const ssize_t written = write(all.get(), "1", 1);
+// A setting of this network namespace. A kernel without it is served as it is.
+void set_network(const char* name, std::string_view value) {
+  const UniqueFd setting(open((std::string("/proc/sys/net/") + name).c_str(), O_WRONLY | O_CLOEXEC));
+  if (setting) [[maybe_unused]]
+    const ssize_t written = write(setting.get(), value.data(), value.size());
 }
 
 Result<void> join_network(const MachineSpec& spec) {
   auto net = Netlink::open();
   if (!net) return tl::unexpected(net.error());
-  disable_ipv6();
+  // The bridge knows IPv4 only: without IPv6 there are no solicitations from every machine to every other.
+  set_network("ipv6/conf/all/disable_ipv6", "1");
   const auto cable = net->find("eth0");
   if (!cable) return tl::unexpected(cable.error());
+  // The bridge may not forward yet when the agent first asks for its neighbour: it asks again soon, not after a second.
+  set_network("ipv4/neigh/eth0/retrans_time_ms", "20");
+  set_network("ipv4/neigh/eth0/mcast_solicit", "50");
   return net->bring_up("lo")
       .and_then([&] { return net->add_address(*cable, spec.address, spec.prefix); })
       .and_then([&] { return net->bring_up("eth0"); })

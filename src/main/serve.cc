@@ -74,6 +74,7 @@ void set_log_level(const std::string& name) {
 Result<void> run(const cli::ServeOptions& options, const sigset_t& ending) {
   auto endpoint = parse_endpoint(options.listen);
   if (!endpoint) return tl::unexpected(endpoint.error());
+  if (auto fit = local::check_host(local_settings(options)); !fit) return fit;
   if (auto made = make_folder(options.state, 0711); !made) return made;
   auto store = store::sqlite_store(options.state + "/espalier.db");
   if (!store) return tl::unexpected(store.error());

@@ -107,7 +107,7 @@ bool Changes::none() const {
 }
 
 Output step(ClusterState& state, Observed& observed, std::vector<Input> inputs, const Context& context) {
-  Work work{state, observed, context, {}};
+  Work work{state, observed, context, {}, {}};
   index_machines(work);
   for (const Input& input : inputs) std::visit(Learn{work}, input);
   if (!work.out.changes.removed) {
@@ -120,7 +120,7 @@ Output step(ClusterState& state, Observed& observed, std::vector<Input> inputs, 
 topology::Plan topology_plan(const ClusterState& state) { return slurm_wanted(state).plan; }
 
 bool topology_true(const ClusterState& state, const Observed& observed) {
-  if (!observed.slurm_read || observed.batch) return false;
+  if (!observed.slurm_read || (observed.batch && observed.batch->files)) return false;
   return observed.leaves == topology::leaves(topology_plan(state));
 }
 

@@ -135,7 +135,7 @@ struct Observed {
   std::set<MachineId> terminating;            // calls under way
   std::map<MachineId, Time> terminate_after;  // a failed terminate is tried again then
   std::map<MachineId, SlotId> slot_of_machine;
-  std::set<MachineId> exited;        // machines that ended before their launch was known
+  std::set<MachineId> exited;                   // machines that ended before their launch was known
   std::set<MachineId> missing;                  // not in the last list although a slot has it: gone when missing twice
   std::optional<Time> list_at;                  // list again then
   std::set<MachineId> agents;                   // those that have called

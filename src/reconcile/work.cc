@@ -50,6 +50,7 @@ bool Work::move(Slot& slot, Cause cause) {
   }
   if (*to == slot.state) return true;
   touch(slot).state = *to;
+  if (*to == SlotState::Terminating) places_changed();
   slot.since = now();
   return true;
 }
@@ -65,12 +66,14 @@ void Work::set(Slot& slot, ConditionType type, bool holds, std::string_view reas
 
 void Work::give_machine(Slot& slot, const ProvidedMachine& provided) {
   touch(slot).machine = provided.machine;
+  places_changed();
   observed.slot_of_machine[provided.machine.id] = slot.id;
   if (group_of(slot).type == NodeType::Controller) slot.address = provided.machine.address;
 }
 
 void Work::take_machine(Slot& slot) {
   if (!slot.machine) return;
+  places_changed();
   const MachineId id = slot.machine->id;
   observed.slot_of_machine.erase(id);
   observed.agents.erase(id);
@@ -85,9 +88,15 @@ void Work::take_machine(Slot& slot) {
 }
 
 void Work::drop(const SlotId& id) {
+  places_changed();
   out.changes.slots.erase(id);
   out.changes.dropped_slots.insert(id);
   state.slots.erase(id);
+}
+
+const std::map<std::string, std::string>& Work::planned_leaves() {
+  if (!planned_leaves_) planned_leaves_ = topology::leaves(topology_plan(state));
+  return *planned_leaves_;
 }
 
 void Work::wake_at(Time time) {

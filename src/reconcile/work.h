@@ -39,11 +39,17 @@ struct Work {
   void take_machine(Slot& slot);
   void drop(const SlotId& id);
 
+  // Node → leaf of the plan for the state as it is; made once for as long as no place changes.
+  const std::map<std::string, std::string>& planned_leaves();
+  void places_changed() { planned_leaves_.reset(); }
+
   // ---- answers
   void effect(Effect effect) { out.effects.push_back(std::move(effect)); }
   void wake_at(Time time);
   void wake_in(Millis delay) { wake_at(now() + delay); }
   std::string send(const MachineId& machine, agent::Command command);  // returns the command's id
+
+  std::optional<std::map<std::string, std::string>> planned_leaves_;
 };
 
 }  // namespace espalier::reconcile

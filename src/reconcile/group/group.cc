@@ -26,6 +26,7 @@ int lowest_free_number(const std::set<int>& taken) {
 }
 
 void add_slots(Work& work, Group& group, int count) {
+  work.places_changed();
   std::set<int> taken;
   for (const auto& [id, slot] : work.state.slots)
     if (slot.group == group.name) taken.insert(slot.number);

@@ -139,7 +139,7 @@ bool boot(Work& work, Slot& slot) {
 
 bool configure(Work& work, Slot& slot) {
   if (!slot.wanted) return work.move(slot, Cause::kUnwanted);
-  send_setup(work, slot);
+  if (placed(work, slot)) send_setup(work, slot);
   return missed_deadline(work, slot);
 }
 

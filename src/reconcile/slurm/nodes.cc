@@ -35,21 +35,6 @@ bool let_go(const agent::NodeView& view) {
   return view.address == kNoAddress && (facts.down || facts.draining);
 }
 
-// Slurm has it where its position belongs; a position that stays unknown does not keep it out for ever.
-bool placed(Work& work, const Slot& slot, const topology::Plan& plan) {
-  if (plan.model == topology::Model::flat) return true;
-  const auto wanted = topology::leaves(plan);
-  const auto shown = work.observed.leaves.find(slot.node_name);
-  if (shown == work.observed.leaves.end() || !wanted.contains(slot.node_name) ||
-      wanted.at(slot.node_name) != shown->second)
-    return false;
-  if (shown->second != topology::kUnplaced) return true;
-  const Time enough = slot.since + work.settings().unplaced_after;
-  if (work.now() >= enough) return true;
-  work.wake_at(enough);
-  return false;
-}
-
 template <typename Wanted>
 std::vector<std::string> nodes_where(Work& work, Wanted wanted) {
   std::vector<std::string> nodes;
@@ -98,6 +83,21 @@ bool admitted(Work& work, Slot& slot) {
   return true;
 }
 
+bool placed(Work& work, const Slot& slot) {
+  if (!is_compute(work, slot)) return true;
+  if (!work.observed.slurm_read) return false;
+  const auto wanted = work.planned_leaves().find(slot.node_name);
+  if (wanted == work.planned_leaves().end()) return true;  // flat: there are no places
+  const auto shown = work.observed.leaves.find(slot.node_name);
+  if (shown == work.observed.leaves.end() || wanted->second != shown->second) return false;
+  if (shown->second != topology::kUnplaced) return true;
+  // A position that stays unknown does not keep it out for ever.
+  const Time enough = slot.machine->launched_at + work.settings().unplaced_after;
+  if (work.now() >= enough) return true;
+  work.wake_at(enough);
+  return false;
+}
+
 bool drained(Work& work, const Slot& slot) {
   if (!is_compute(work, slot)) return true;
   if (!work.observed.slurm_read || work.observed.batch) return false;  // an answer under way may say otherwise
@@ -136,12 +136,10 @@ std::vector<std::string> to_drain(Work& work) {
 }
 
 std::vector<std::string> to_admit(Work& work) {
-  std::optional<topology::Plan> plan;
   return nodes_where(work, [&](Slot& slot, const agent::NodeView& view) {
     if (slot.state != SlotState::Joining || !slot.wanted || !registered(view, slot)) return false;
     if (!slurm::read_state(view.state).down || !has_own_reason(view)) return false;
-    if (!plan) plan = topology_plan(work.state);
-    return placed(work, slot, *plan);
+    return placed(work, slot);
   });
 }
 

@@ -20,6 +20,9 @@ void on_nodes_seen(Work& work, const std::vector<agent::NodeView>& nodes);
 // The slot's node may be used: its machine has registered, is placed, and slurmctld shows it up.
 // Controllers: slurmctld answers and was read back. Login machines: set up.
 bool admitted(Work& work, Slot& slot);
+// slurmctld has the slot where its machine's position belongs. A slurmd takes the topology from slurmctld when it starts
+// (jobs see it in SLURM_TOPOLOGY_ADDR), so it is started only then.
+bool placed(Work& work, const Slot& slot);
 // No job is on it and none can come. What cannot be read is busy.
 bool drained(Work& work, const Slot& slot);
 // slurmctld has let the machine's address go, or knows nothing of it: the provider may free it.
