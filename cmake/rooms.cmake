@@ -4,6 +4,7 @@
 find_package(GTest REQUIRED)
 find_package(Threads REQUIRED)
 include(GoogleTest)
+add_custom_target(real_tests)  # those of the rooms that try real machines and real Slurm, when they are given an image
 add_custom_target(unit_tests)  # all of them, and nothing else: what the sanitizer builds need
 
 # espalier_room(NAME [SOURCES dir...] [DEPS target...]): the library of src/NAME.

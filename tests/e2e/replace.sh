@@ -8,7 +8,7 @@ is_replaced() { [ "$(node_json "$1" | tee /dev/stderr | jq -r 'select(.State == 
 start_service
 create_cluster "$(head_groups)" "$(group p5 Compute ml.p5.48xlarge 4 gpu)"
 wait_until 60 nodes_in idle 4
-job=$(submit "-w p5-1 -p gpu --wrap 'sleep 600'")
+job=$(submit "-J survivor -w p5-1 -p gpu --wrap 'sleep 600'")
 wait_until 20 job_is "$job" RUNNING
 
 before=$(node_json p5-3)
@@ -28,6 +28,7 @@ expect_equal "a job on the new machine" p5-3 "$(on_login 'srun -w p5-3 -p gpu ho
 say "the controller's machine dies: its address, queue and job stay"
 address=$(node_json ctl-1 | jq -r .Address)
 old=$(node_json ctl-1 | jq -r .InstanceId)
+wait_until 20 grep -aqr survivor $state/volumes --include job_state  # slurmctld saves its state a few seconds late
 kill -KILL "$(machine_pid ctl-1)"
 wait_until 60 is_replaced ctl-1 "$old"
 wait_until 30 nodes_in idle 3
