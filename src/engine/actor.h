@@ -24,6 +24,7 @@ struct Actor {
   struct Decided {
     store::Commit commit;
     reconcile::Output output;
+    bool tried = false;  // a try failed with an error that leaves open whether it is on disk
   };
   struct EventWaiter {
     std::int64_t sequence = 0;
@@ -47,6 +48,7 @@ struct Actor {
   std::int64_t last_event = 0;  // stored
   bool scheduled = false;       // a run is posted or under way
   bool again = false;           // and another is wanted after it
+  bool retrying = false;        // the store failed: a timer waits, nothing is tried before it
   bool gone = false;
   Timers::Id wake = 0;
   std::optional<Time> wake_time;

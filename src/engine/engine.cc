@@ -32,6 +32,11 @@ bool same_secret(const std::string& a, const std::string& b) {
   return difference == 0;
 }
 
+// After these it is known that nothing was stored; after all others it may have been (store.h).
+bool leaves_open(const Error& error) {
+  return error.code != ErrorCode::kConflict && error.code != ErrorCode::kExists && error.code != ErrorCode::kInvalid;
+}
+
 }  // namespace
 
 Engine::Engine(World world, Settings settings) : world_(std::move(world)), settings_(std::move(settings)) {
@@ -87,7 +92,9 @@ void Engine::add(const ActorPtr& actor) {
 void Engine::forget(const Actor& actor) {
   const std::lock_guard lock(mutex_);
   const Cluster& cluster = actor.state.cluster;
-  names_.erase({cluster.account, cluster.region, cluster.name});
+  // The name is free as soon as the store has let the cluster go: it may be another's by now.
+  const auto name = names_.find({cluster.account, cluster.region, cluster.name});
+  if (name != names_.end() && name->second == actor.id) names_.erase(name);
   std::erase_if(cluster_of_machine_, [&](const auto& item) { return item.second == actor.id; });
   actors_.erase(actor.id);
 }
@@ -140,7 +147,13 @@ Result<ClusterId> Engine::create(const reconcile::ClusterWish& wish) {
   ClusterState state = reconcile::create(wish, now, changes.events);
   changes.cluster = true;
   for (const auto& [name, group] : state.groups) changes.groups.insert(name);
-  auto revision = world_.store.apply(commit_of(state, changes));
+  const store::Commit commit = commit_of(state, changes);
+  auto revision = world_.store.apply(commit);
+  if (!revision && leaves_open(revision.error())) {
+    revision = world_.store.apply(commit);
+    // The id is new: only the first try can have made it.
+    if (!revision && revision.error().code == ErrorCode::kConflict) revision = 1;
+  }
   if (!revision && revision.error().code == ErrorCode::kExists)
     return fail(ErrorCode::kExists, "Cluster name {} is already in use in region {}", wish.name, wish.region);
   if (!revision) return tl::unexpected(revision.error());
@@ -285,7 +298,9 @@ void Engine::run(const ActorPtr& actor) {
     publish(actor, std::move(output));
   }
   const std::lock_guard lock(actor->inbox_mutex);
-  actor->scheduled = actor->again && !actor->gone;
+  // What came in while the store failed waits in the inbox, and called for runs that could do nothing.
+  const bool waiting = !actor->decided && !actor->inbox.empty();
+  actor->scheduled = (actor->again || waiting) && !actor->gone;
   if (actor->scheduled) world_.steps.post([this, actor] { run(actor); });
 }
 
@@ -312,7 +327,15 @@ void Engine::decide(Actor& actor) {
 bool Engine::commit(const ActorPtr& actor) {
   const reconcile::Changes& changes = actor->decided->output.changes;
   if (changes.none()) return true;
-  auto revision = world_.store.apply(actor->decided->commit);
+  {
+    const std::lock_guard lock(actor->inbox_mutex);
+    if (actor->retrying) return false;
+  }
+  const store::Commit& wanted = actor->decided->commit;
+  auto revision = world_.store.apply(wanted);
+  // Nobody else writes this cluster: an earlier try was stored, and its answer was lost.
+  if (!revision && actor->decided->tried && revision.error().code == ErrorCode::kConflict)
+    revision = wanted.expected_revision + 1;
   if (revision) {
     const std::lock_guard lock(actor->state_mutex);
     actor->state.revision = *revision;
@@ -320,7 +343,16 @@ bool Engine::commit(const ActorPtr& actor) {
   }
   log::error("cluster {}: its state could not be stored, tried again in {} ms: {}", actor->state.cluster.name,
              kStoreRetry.count(), revision.error().message);
-  world_.timers.schedule(world_.clock.now() + kStoreRetry, [this, actor] { schedule(actor); });
+  actor->decided->tried = actor->decided->tried || leaves_open(revision.error());
+  const std::lock_guard lock(actor->inbox_mutex);
+  actor->retrying = true;
+  world_.timers.schedule(world_.clock.now() + kStoreRetry, [this, actor] {
+    {
+      const std::lock_guard inner(actor->inbox_mutex);
+      actor->retrying = false;
+    }
+    schedule(actor);
+  });
   return false;
 }
 

@@ -1,0 +1,200 @@
+#include "engine/agent_hub.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/fake_agent_test.h"
+
+namespace espalier::engine {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+const MachineId kMachine("i-1");
+
+// Knows one credential, remembers what it hears.
+class Listener final : public AgentListener {
+ public:
+  void agent_enrols(const agent::Enrol& enrol, EnrolReply reply) override {
+    enrolled.push_back(enrol);
+    reply(answer);
+  }
+  std::optional<MachineId> authenticate(const std::string& credential) override {
+    return credential == "good" ? std::optional(kMachine) : std::nullopt;
+  }
+  void agent_here(const MachineId& machine) override { here.push_back(machine); }
+  void agent_reports(const MachineId&, agent::Report report) override { reports.push_back(std::move(report)); }
+
+  Result<std::string> answer = std::string("good");
+  std::vector<agent::Enrol> enrolled;
+  std::vector<MachineId> here;
+  std::vector<agent::Report> reports;
+};
+
+class AgentHubTest : public testing::Test {
+ protected:
+  AgentHubTest() {
+    hub_.set_listener(&listener_);
+    agent_.credential = "good";
+  }
+  void send(const std::string& id) {
+    agent::Command command;
+    command.id = id;
+    command.watch = "p5-1";
+    hub_.send(kMachine, std::move(command));
+  }
+  std::vector<std::string> ids(const FakeAgent::Answer& answer) {
+    std::vector<std::string> all;
+    for (const auto& command : agent_.take(answer)) all.push_back(command.id);
+    return all;
+  }
+  // The first call of an agent, which is answered at once.
+  void says_hello() { EXPECT_THAT(ids(agent_.next()), IsEmpty()); }
+
+  ManualClock clock_{Time(Millis(1'800'000'000'000))};
+  ManualTimers timers_;
+  Listener listener_;
+  AgentHub hub_{"boot-1", clock_, timers_};
+  FakeAgent agent_{hub_, "i-1"};
+};
+
+TEST_F(AgentHubTest, EnrolmentIsTheListenersToDecide) {
+  agent_.credential.clear();
+  EXPECT_THAT(body_of(agent_.enrol("token")), HasSubstr(R"("credential":"good")"));
+  ASSERT_THAT(listener_.enrolled, SizeIs(1));
+  EXPECT_EQ(listener_.enrolled[0].machine_id, "i-1");
+  EXPECT_EQ(listener_.enrolled[0].token, "token");
+
+  listener_.answer = fail(ErrorCode::kPermission, "not yours");
+  EXPECT_EQ(status_of(agent_.enrol("token")), 403);
+  EXPECT_THAT(body_of(agent_.enrol("token")), HasSubstr("not yours"));
+  listener_.answer = fail(ErrorCode::kUnavailable, "too early");
+  EXPECT_EQ(status_of(agent_.enrol("token")), 503);
+}
+
+TEST_F(AgentHubTest, WhatIsNoCallIsRefused) {
+  EXPECT_EQ(status_of(agent_.call({"GET", "/next", {}, "", ""})), 405);
+  EXPECT_EQ(status_of(agent_.post("/elsewhere", "{}")), 404);
+  EXPECT_EQ(status_of(agent_.post("/next", "{")), 400);
+  EXPECT_EQ(status_of(agent_.post("/report", R"({"results": 7})")), 400);
+  EXPECT_EQ(status_of(agent_.post("/enrol", "[]")), 400);
+  EXPECT_THAT(listener_.here, IsEmpty());
+  EXPECT_THAT(listener_.reports, IsEmpty());
+}
+
+TEST_F(AgentHubTest, WithoutAValidCredentialNothingIsHeard) {
+  for (const std::string credential : {"", "bad"}) {
+    agent_.credential = credential;
+    EXPECT_EQ(status_of(agent_.next()), 401);
+    EXPECT_EQ(status_of(agent_.report({})), 401);
+  }
+  EXPECT_THAT(listener_.here, IsEmpty());
+  EXPECT_THAT(listener_.reports, IsEmpty());
+}
+
+TEST_F(AgentHubTest, FirstCallIsAnsweredAtOnceWithOurBoot) {
+  says_hello();
+  EXPECT_EQ(agent_.control_plane_boot, "boot-1");
+  EXPECT_THAT(listener_.here, ElementsAre(kMachine));
+}
+
+TEST_F(AgentHubTest, PollWaitsForACommand) {
+  says_hello();
+  const auto poll = agent_.next();
+  EXPECT_FALSE(*poll);
+  send("a");
+  EXPECT_THAT(ids(poll), ElementsAre("a"));
+  EXPECT_EQ(timers_.next(), std::nullopt) << "its time-out is still scheduled";
+  EXPECT_THAT(listener_.here, SizeIs(1));
+}
+
+TEST_F(AgentHubTest, PollWithoutACommandTimesOut) {
+  says_hello();
+  const auto poll = agent_.next();
+  clock_.advance(agent::kLongPoll - Millis(1));
+  timers_.run_due(clock_.now());
+  EXPECT_FALSE(*poll);
+  clock_.advance(Millis(1));
+  timers_.run_due(clock_.now());
+  EXPECT_THAT(ids(poll), IsEmpty());
+}
+
+TEST_F(AgentHubTest, CommandsComeInOrderUntilAcknowledged) {
+  says_hello();
+  send("a");
+  send("b");
+  EXPECT_THAT(ids(agent_.next()), ElementsAre("a", "b"));
+  const auto acknowledged = std::exchange(agent_.acknowledged, 1);  // as when "b" was not taken
+  EXPECT_THAT(ids(agent_.next()), ElementsAre("b"));
+  EXPECT_EQ(agent_.acknowledged, acknowledged);
+  EXPECT_FALSE(*agent_.next());
+}
+
+TEST_F(AgentHubTest, NewPollEndsTheOldOne) {
+  says_hello();
+  const auto given_up = agent_.next();
+  const auto poll = agent_.next();
+  EXPECT_EQ(status_of(given_up), 200);
+  send("a");
+  EXPECT_THAT(ids(poll), ElementsAre("a"));
+}
+
+TEST_F(AgentHubTest, AgentThatBootedAnewIsHereAgainAndGetsNothingOld) {
+  says_hello();
+  send("a");
+  agent_.boots_anew();
+  says_hello();
+  EXPECT_THAT(listener_.here, SizeIs(2));
+  EXPECT_FALSE(*agent_.next());
+}
+
+TEST_F(AgentHubTest, AgentOfAnotherControlPlaneIsHereAgain) {
+  says_hello();
+  agent_.control_plane_boot = "boot-0";
+  agent_.acknowledged = 99;
+  says_hello();
+  EXPECT_THAT(listener_.here, SizeIs(2));
+  send("a");
+  agent_.acknowledged = 0;
+  EXPECT_THAT(ids(agent_.next()), ElementsAre("a"));
+}
+
+TEST_F(AgentHubTest, OldestIsDroppedWhenNobodyTakesCommands) {
+  says_hello();
+  for (int i = 0; i < 257; ++i) send(std::to_string(i));
+  const auto all = ids(agent_.next());
+  ASSERT_THAT(all, SizeIs(256));
+  EXPECT_EQ(all.front(), "1");
+  EXPECT_EQ(all.back(), "256");
+}
+
+TEST_F(AgentHubTest, ForgottenMachineIsAnsweredAndHasNoCommands) {
+  says_hello();
+  send("a");
+  agent_.take(agent_.next());
+  const auto poll = agent_.next();
+  hub_.forget(kMachine);
+  EXPECT_THAT(ids(poll), IsEmpty());
+  EXPECT_EQ(timers_.next(), std::nullopt);
+  hub_.forget(kMachine);  // twice is once
+}
+
+TEST_F(AgentHubTest, ReportsAreHandedOnAndDaemonsRemembered) {
+  EXPECT_THAT(hub_.daemons(kMachine), IsEmpty());
+  agent::Report report;
+  report.nodes = {{"p5-1", "idle", "10.77.0.2", ""}};
+  report.daemons = {{"slurmd", false, "no controller"}};
+  EXPECT_EQ(status_of(agent_.report(report)), 200);
+  ASSERT_THAT(listener_.reports, SizeIs(1));
+  EXPECT_EQ(listener_.reports[0].nodes, report.nodes);
+  EXPECT_EQ(status_of(agent_.report({})), 200);
+  EXPECT_EQ(hub_.daemons(kMachine), report.daemons);
+  hub_.forget(kMachine);
+  EXPECT_THAT(hub_.daemons(kMachine), IsEmpty());
+}
+
+}  // namespace
+}  // namespace espalier::engine

@@ -1,0 +1,86 @@
+// A machine's agent as the hub hears it: JSON in, JSON out, on the test's thread. It carries nothing out.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/protocol.h"
+#include "engine/agent_hub.h"
+
+namespace espalier::engine {
+
+class FakeAgent {
+ public:
+  // The answer of one call; empty while it is open.
+  using Answer = std::shared_ptr<std::optional<http::Response>>;
+
+  FakeAgent(AgentHub& hub, std::string machine) : hub_(&hub), machine_(std::move(machine)) {}
+
+  Answer post(const std::string& path, const std::string& body) {
+    http::Request request{"POST", path, {}, body, "10.77.0.2"};
+    if (!credential.empty()) request.headers.emplace("Authorization", "Bearer " + credential);
+    return call(std::move(request));
+  }
+  Answer call(http::Request request) {
+    auto answer = std::make_shared<std::optional<http::Response>>();
+    hub_->handle(std::move(request), [answer](http::Response response) {
+      EXPECT_FALSE(*answer) << "answered twice";
+      *answer = std::move(response);
+    });
+    return answer;
+  }
+
+  Answer enrol(const std::string& token) {
+    return post("/enrol", json::serialize(to_json(agent::Enrol{machine_, token, "test"})));
+  }
+  Answer next() {
+    return post("/next", json::serialize(to_json(agent::NextCall{boot, control_plane_boot, acknowledged})));
+  }
+  Answer report(const agent::Report& report) { return post("/report", json::serialize(to_json(report))); }
+  Answer done(const agent::Command& command, bool ok = true, const std::string& error = "") {
+    agent::Report all{boot, {{command.id, ok, error, {}}}, {}, {}};
+    if (command.slurm) all.results[0].steps.resize(command.slurm->size(), {ok, ""});
+    return report(all);
+  }
+
+  // What a poll brought: acknowledged with the next one.
+  std::vector<agent::Command> take(const Answer& answer) {
+    if (!*answer || (*answer)->status != 200) {
+      ADD_FAILURE() << (*answer ? (*answer)->body : "the call is open");
+      return {};
+    }
+    auto body = from_json<agent::NextAnswer>(parse_json((*answer)->body).value());
+    if (!body) {
+      ADD_FAILURE() << body.error().message;
+      return {};
+    }
+    control_plane_boot = body->control_plane_boot;
+    if (!body->commands.empty()) acknowledged = body->commands.back().sequence;
+    return std::move(body->commands);
+  }
+
+  // As after a restart of the agent.
+  void boots_anew() {
+    boot += "'";
+    control_plane_boot.clear();
+    acknowledged = 0;
+  }
+
+  std::string credential;
+  std::string boot = "agent-boot";
+  std::string control_plane_boot;
+  std::int64_t acknowledged = 0;
+
+ private:
+  AgentHub* hub_;
+  std::string machine_;
+};
+
+inline int status_of(const FakeAgent::Answer& answer) { return *answer ? (*answer)->status : 0; }
+inline std::string body_of(const FakeAgent::Answer& answer) { return *answer ? (*answer)->body : ""; }
+
+}  // namespace espalier::engine
