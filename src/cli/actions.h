@@ -31,6 +31,11 @@ Result<void> list_clusters(Context& context);
 Result<void> describe_cluster(Context& context, const std::string& cluster);
 Result<void> scale_cluster(Context& context, const std::string& cluster, const std::vector<Resize>& sizes,
                            const WaitOptions& wait);
+// New groups beside those that are there. kExists: one is there already.
+Result<void> add_groups(Context& context, const std::string& cluster, const std::vector<GroupOption>& groups,
+                        const WaitOptions& wait);
+Result<void> delete_group(Context& context, const std::string& cluster, const std::string& group,
+                          const WaitOptions& wait);
 Result<void> delete_cluster(Context& context, const std::string& cluster, const WaitOptions& wait);
 
 Result<void> show_nodes(Context& context, const std::string& cluster, const std::string& group = "");

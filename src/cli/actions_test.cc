@@ -54,7 +54,7 @@ TEST(CreateCluster, RefusesWhatCannotBeMeant) {
   EXPECT_EQ(create_cluster(world.context, {"", {*parse_group("name=w,type=t")}, {}, "", {}}).error().code,
             ErrorCode::kInvalid);
   EXPECT_EQ(create_cluster(world.context, {"demo", {}, {}, "/nonexistent/request.json", {}}).error().code,
-            ErrorCode::kNotFound);
+            ErrorCode::kInvalid);
   EXPECT_TRUE(world.transport.calls.empty()) << "nothing was asked for";
 }
 
@@ -68,6 +68,53 @@ TEST(ScaleCluster, ResendsTheWholeGroup) {
   EXPECT_EQ(json::value(world.transport.requests("SageMaker.UpdateCluster").at(0)), *parse_json(R"({
     "ClusterName": "demo", "InstanceGroups": [
       {"InstanceGroupName": "w", "InstanceType": "t", "ExecutionRole": "r", "InstanceCount": 16}]})"));
+}
+
+constexpr const char* kOneGroup = R"({"ClusterName": "demo", "ClusterStatus": "InService", "InstanceGroups": [
+  {"InstanceGroupName": "w", "InstanceType": "t", "Status": "InService", "TargetCount": 1, "CurrentCount": 1}]})";
+
+TEST(AddGroups, SendsTheNewOnesOnly) {
+  FakeWorld world;
+  world.transport.answer("SageMaker.DescribeCluster", kOneGroup);
+  world.transport.answer("SageMaker.UpdateCluster", R"({"ClusterArn": "arn"})");
+  const auto group = *parse_group("name=x,type=t,count=2,partition=gpu");
+  ASSERT_TRUE(add_groups(world.context, "demo", {group}, {}));
+  EXPECT_EQ(json::value(world.transport.requests("SageMaker.UpdateCluster").at(0)),
+            json::value(json::object{{"ClusterName", "demo"}, {"InstanceGroups", json::array{group_spec(group)}}}));
+  EXPECT_EQ(world.out.str(), "Cluster 'demo' grows 'x'.\n");
+}
+
+TEST(AddGroups, ChangesNoneThatIsThere) {
+  FakeWorld world;
+  world.transport.answer("SageMaker.DescribeCluster", kOneGroup);
+  EXPECT_EQ(add_groups(world.context, "demo", {*parse_group("name=w,type=other")}, {}).error().code,
+            ErrorCode::kExists);
+  EXPECT_TRUE(world.transport.requests("SageMaker.UpdateCluster").empty());
+}
+
+TEST(DeleteGroup, WaitsUntilItsMachinesAreGone) {
+  FakeWorld world;
+  world.transport.answer("SageMaker.DescribeCluster", kOneGroup);
+  world.transport.answer("SageMaker.DescribeCluster", R"({"ClusterName": "demo", "ClusterStatus": "InService",
+    "InstanceGroups": [{"InstanceGroupName": "w", "Status": "Deleting", "TargetCount": 1}]})");
+  world.transport.answer("SageMaker.DescribeCluster", R"({"ClusterName": "demo", "ClusterStatus": "InService"})");
+  world.transport.answer("SageMaker.UpdateCluster", R"({"ClusterArn": "arn"})");
+  world.transport.answer("Espalier.WatchEvents", R"({"Events": [], "LastSequence": 4})");
+  world.transport.answer("Espalier.DescribeNodes", R"({"Nodes": [{"InstanceGroupName": "w", "State": "Ready"}]})");
+  world.transport.answer("Espalier.DescribeNodes", R"({"Nodes": []})");
+  ASSERT_TRUE(delete_group(world.context, "demo", "w", {true, {}}));
+  EXPECT_EQ(json::serialize(world.transport.requests("SageMaker.UpdateCluster").at(0)),
+            R"({"InstanceGroupsToDelete":["w"],"ClusterName":"demo"})");
+  EXPECT_THAT(world.out.str(), HasSubstr("w: 1/0 ready\n"));
+  EXPECT_THAT(world.out.str(), HasSubstr("w: gone\n"));
+}
+
+TEST(DeleteGroup, NamesTheGroupsThereAre) {
+  FakeWorld world;
+  world.transport.answer("SageMaker.DescribeCluster", kOneGroup);
+  const auto result = delete_group(world.context, "demo", "nobody", {});
+  EXPECT_EQ(result.error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(result.error().message, "The cluster has no group 'nobody'. There are: w.");
 }
 
 TEST(DeleteCluster, WaitsWhenToldTo) {
@@ -109,6 +156,65 @@ TEST(Nodes, OfOneGroup) {
   EXPECT_EQ(world.out.str(),
             "NODE  STATE    SINCE  WHY\n"
             "w-1   Backoff  10s    no capacity (failed tries: 3, next in 4.0s)\n");
+}
+
+TEST(Nodes, OfAGroupThatIsNotThere) {
+  FakeWorld world;
+  world.transport.answer("Espalier.DescribeNodes", R"({"Nodes": []})");
+  world.transport.answer("SageMaker.DescribeCluster", kOneGroup);
+  EXPECT_TRUE(show_nodes(world.context, "demo", "w")) << "a group may have no nodes";
+  const auto result = show_nodes(world.context, "demo", "nobody");
+  EXPECT_EQ(result.error().code, ErrorCode::kNotFound);
+  EXPECT_THAT(result.error().message, HasSubstr("There are: w."));
+}
+
+TEST(Events, OfAGroupThatIsNotThere) {
+  FakeWorld world;
+  world.transport.answer("Espalier.WatchEvents", R"({"LastSequence": 0, "Events": []})");
+  world.transport.answer("SageMaker.DescribeCluster", kOneGroup);
+  EventOptions options;
+  options.cluster = "demo";
+  options.group = "w";
+  EXPECT_TRUE(show_events(world.context, options)) << "nothing happened to it yet";
+  options.group = "nobody";
+  EXPECT_EQ(show_events(world.context, options).error().code, ErrorCode::kNotFound);
+}
+
+TEST(Events, OfAGroupThatIsGoneAreStillShown) {
+  FakeWorld world;
+  world.transport.answer("Espalier.WatchEvents", R"({"LastSequence": 1, "Events": [
+    {"EventTime": 1767225600, "EventLevel": "Info", "Description": "one", "InstanceGroupName": "x"}]})");
+  world.transport.answer("Espalier.WatchEvents", R"({"LastSequence": 1, "Events": []})");
+  EventOptions options;
+  options.cluster = "demo";
+  options.group = "x";
+  EXPECT_TRUE(show_events(world.context, options));
+  EXPECT_TRUE(world.transport.requests("SageMaker.DescribeCluster").empty());
+}
+
+TEST(Events, FollowSitsOutARestartButNotAnEnd) {
+  const auto refuse = [](const json::object&) { return fail(ErrorCode::kUnavailable, "no connection"); };
+  EventOptions options;
+  options.cluster = "demo";
+  options.follow = true;
+  FakeWorld world;
+  world.transport.answer("Espalier.WatchEvents", R"({"LastSequence": 7, "Events": []})");
+  world.transport.answer("Espalier.WatchEvents", refuse);
+  world.transport.answer("Espalier.WatchEvents", refuse);
+  world.transport.answer("Espalier.WatchEvents", R"({"LastSequence": 8, "Events": [{"Description": "after"}]})");
+  world.transport.answer("Espalier.WatchEvents", refuse);  // for ever
+  const Time start = world.clock.now();
+  const auto result = show_events(world.context, options);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, ErrorCode::kUnavailable);
+  EXPECT_THAT(world.out.str(), HasSubstr("after"));
+  EXPECT_EQ(world.transport.requests("Espalier.WatchEvents").at(3).at("AfterSequence"), 7);
+  EXPECT_GT(world.clock.now() - start, Millis(60'000));
+
+  FakeWorld dead;
+  dead.transport.answer("Espalier.WatchEvents", refuse);
+  EXPECT_FALSE(show_events(dead.context, options));
+  EXPECT_EQ(dead.transport.calls.size(), 1u) << "who never answered is not starting anew";
 }
 
 TEST(Events, AreReadToTheEndAndFiltered) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
 #include "cli/serve_options.h"
 
@@ -11,7 +12,8 @@ namespace espalier::cli {
 // Runs the control plane until it is told to stop; returns the exit code.
 using ServeFunction = std::function<int(const ServeOptions&)>;
 
-// Parses, runs the command, prints its outcome. Returns the exit code (see exit_code.h).
-int run(int argc, char** argv, const ServeFunction& serve);
+// `version` is this program's, for --version. Parses, runs the command, prints its outcome. Returns the exit code (see
+// exit_code.h).
+int run(int argc, char** argv, const std::string& version, const ServeFunction& serve);
 
 }  // namespace espalier::cli

@@ -8,7 +8,8 @@ namespace {
 
 Result<json::object> request_from_file(const std::string& path) {
   auto text = read_file(path);
-  if (!text) return tl::unexpected(text.error());
+  // Not found is for what the control plane has: a file that cannot be read is a wrong argument.
+  if (!text) return fail(ErrorCode::kInvalid, "--from: {}", text.error().message);
   auto parsed = parse_json(*text);
   if (!parsed) return fail(ErrorCode::kInvalid, "{} is no JSON: {}", path, parsed.error().message);
   if (!parsed->is_object()) return fail(ErrorCode::kInvalid, "{} must hold a CreateCluster request, an object", path);
@@ -17,6 +18,10 @@ Result<json::object> request_from_file(const std::string& path) {
 
 Result<json::object> request_of(const CreateOptions& options) {
   if (options.from.empty()) {
+    if (options.cluster.empty())
+      return fail(ErrorCode::kInvalid,
+                  "Give the cluster a name and machines: espalier cluster create NAME "
+                  "--group name=worker,type=ml.p5.48xlarge,count=8, or --from FILE");
     if (options.groups.empty())
       return fail(ErrorCode::kInvalid,
                   "Cluster '{}' needs machines: --group name=worker,type=ml.p5.48xlarge,count=8, or --from FILE",

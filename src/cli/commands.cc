@@ -13,6 +13,7 @@
 #include "cli/exit_code.h"
 #include "cli/nearest.h"
 #include "machine/enter.h"
+#include "model/names.h"
 
 namespace espalier::cli {
 
@@ -38,12 +39,22 @@ Result<int> enter_as_root(const std::string& folder, const std::vector<std::stri
   return fail(ErrorCode::kPermission, "Entering a machine takes root's rights on this host: run it with sudo");
 }
 
+// None is no failure.
+std::vector<std::string> failure_classes() {
+  std::vector<std::string> names;
+  boost::mp11::mp_for_each<boost::describe::describe_enumerators<FailureClass>>([&names](auto enumerator) {
+    if (enumerator.value != FailureClass::None) names.emplace_back(enumerator.name);
+  });
+  return names;
+}
+
 using Action = std::function<Result<int>(Context&)>;
 
 class CommandLine {
  public:
-  explicit CommandLine(const ServeFunction& serve) : serve_(serve) {
+  CommandLine(const std::string& version, const ServeFunction& serve) : serve_(serve) {
     app_.require_subcommand(1);
+    app_.set_version_flag("--version", "espalier " + version, "Print the version of this program");
     app_.footer(kRootHelp);
     app_.get_formatter()->column_width(36);
     add_common(app_);
@@ -159,7 +170,11 @@ class CommandLine {
   static void add_serve_options(CLI::App* app, ServeOptions& options) {
     for_each_option(options, [app](const std::string& name, auto& value, const char* help) {
       if (name == "region") return;  // every command has it
-      auto* option = app->add_option("--" + name, value, help)->envname(environment_name(name))->take_last()->group("Control plane");
+      auto* option = app->add_option("--" + name, value, help)
+                         ->envname(environment_name(name))
+                         ->take_last()
+                         ->group("Control plane");
+      option->check([name](const std::string& text) { return fault(name, text); }, "");
       if constexpr (std::is_same_v<decltype(value), int&>)
         option->check(CLI::NonNegativeNumber)->capture_default_str();
       else if (!value.empty())
@@ -170,7 +185,7 @@ class CommandLine {
 
   void add_serve() {
     auto* app = add_command(app_, "serve", "Run the control plane in the foreground, as root",
-                            "  espalier serve\n  espalier serve --listen 0.0.0.0:8650 --state /srv/espalier\n");
+                            "  espalier serve\n  espalier serve --listen 127.0.0.1:9000 --state /srv/espalier\n");
     add_serve_options(app, serve_options_);
     act_on(app, [this](Context&) -> Result<int> {
       serve_options_.region = region();
@@ -201,7 +216,7 @@ class CommandLine {
   }
 
   void add_clusters() {
-    auto* group = add_group(app_, "cluster", "Create, list, describe, scale and delete clusters");
+    auto* group = add_group(app_, "cluster", "Create, list, describe, scale and delete clusters, and their groups");
     add_create(*group);
     auto* list = add_command(*group, "list", "All clusters of the region", "  espalier cluster list --json\n");
     do_on(list, list_clusters);
@@ -209,6 +224,7 @@ class CommandLine {
     add_cluster_name(describe, cluster_);
     do_on(describe, [this](Context& context) { return describe_cluster(context, cluster_); });
     add_scale(*group);
+    add_group_commands(*group);
     auto* remove = add_command(*group, "delete", "Delete a cluster with all its machines, jobs and files",
                                "  espalier cluster delete demo --wait\n");
     add_cluster_name(remove, cluster_);
@@ -221,15 +237,35 @@ class CommandLine {
                             "  espalier cluster create demo --group name=worker,type=ml.p5.48xlarge,count=8,"
                             "partition=gpu\n  espalier cluster create --from request.json --no-wait\n");
     app->add_option("NAME", create_.cluster, "Name of the cluster");
-    add_parsed(
-        app, "--group", parse_group, [this](GroupOption g) { create_.groups.push_back(std::move(g)); },
-        "name=,type=[,count=,partition=,kind=compute|controller|login,min=,threads=,role=]; again for more");
+    add_group_option(app);
     app->add_option("--from", create_.from, "File with a CreateCluster request, in place of --group");
     app->add_option("--controller-type", create_.base.controller_type, "Type of the controller")->capture_default_str();
     app->add_option("--login-type", create_.base.login_type, "Type of the login machine")->capture_default_str();
     app->add_flag("!--no-login", create_.base.login, "No login machine");
     add_wait(app, create_.wait);
     do_on(app, [this](Context& context) { return create_cluster(context, create_); });
+  }
+
+  CLI::Option* add_group_option(CLI::App* app) {
+    return add_parsed(
+        app, "--group", parse_group, [this](GroupOption g) { create_.groups.push_back(std::move(g)); },
+        "name=,type=[,count=,partition=,kind=compute|controller|login,min=,threads=,role=]; again for more");
+  }
+
+  void add_group_commands(CLI::App& group) {
+    auto* add = add_command(group, "add-group", "Add groups of machines to a cluster",
+                            "  espalier cluster add-group demo --group name=spare,type=ml.p5.48xlarge,count=2,"
+                            "partition=gpu\n");
+    add_cluster_name(add, cluster_);
+    add_group_option(add)->required();
+    add_wait(add, wait_);
+    do_on(add, [this](Context& context) { return add_groups(context, cluster_, create_.groups, wait_); });
+    auto* remove = add_command(group, "delete-group", "Delete a group of a cluster with its machines",
+                               "  espalier cluster delete-group demo spare --wait\n");
+    add_cluster_name(remove, cluster_);
+    remove->add_option("GROUP", group_, "Name of the group")->required();
+    add_wait(remove, wait_);
+    do_on(remove, [this](Context& context) { return delete_group(context, cluster_, group_, wait_); });
   }
 
   void add_scale(CLI::App& group) {
@@ -249,8 +285,8 @@ class CommandLine {
     auto* app = add_command(app_, "nodes", "The nodes of a cluster: life cycle, Slurm's view, place in the network",
                             "  espalier nodes demo\n  espalier nodes demo --group worker\n");
     add_cluster_name(app, cluster_);
-    app->add_option("--group", node_group_, "Only this group's (tables only)");
-    do_on(app, [this](Context& context) { return show_nodes(context, cluster_, node_group_); });
+    app->add_option("--group", group_, "Only this group's (tables only)");
+    do_on(app, [this](Context& context) { return show_nodes(context, cluster_, group_); });
   }
 
   void add_events() {
@@ -290,7 +326,8 @@ class CommandLine {
         ->expected(1);
     set->add_option("--failure-rate", capacity_.failure_rate, "Share of launches that fail")
         ->check(CLI::Range(0.0, 1.0));
-    set->add_option("--failure-class", capacity_.failure_class, "How they fail: Shortage, Quota, BadMachine …");
+    set->add_option("--failure-class", capacity_.failure_class, "How they fail")
+        ->check(CLI::IsMember(failure_classes()));
     do_on(set, [this](Context& context) { return set_capacity(context, capacity_); });
   }
 
@@ -363,7 +400,7 @@ class CommandLine {
   CreateOptions create_;
   std::vector<Resize> sizes_;
   WaitOptions wait_;
-  std::string node_group_;
+  std::string group_;
   EventOptions events_;
   bool topology_file_ = false;
   CapacityOptions capacity_;
@@ -372,6 +409,8 @@ class CommandLine {
 
 }  // namespace
 
-int run(int argc, char** argv, const ServeFunction& serve) { return CommandLine(serve).run(argc, argv); }
+int run(int argc, char** argv, const std::string& version, const ServeFunction& serve) {
+  return CommandLine(version, serve).run(argc, argv);
+}
 
 }  // namespace espalier::cli

@@ -26,7 +26,7 @@ Outcome type(std::vector<std::string> words) {
   Outcome outcome;
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
-  outcome.code = run(static_cast<int>(words.size()), argv.data(), [&outcome](const ServeOptions& options) {
+  outcome.code = run(static_cast<int>(words.size()), argv.data(), "1.2.3", [&outcome](const ServeOptions& options) {
     outcome.served = options;
     return 42;
   });
@@ -38,7 +38,7 @@ Outcome type(std::vector<std::string> words) {
 TEST(Commands, ServeIsHandedItsOptions) {
   ServeOptions wanted;
   wanted.state = "/srv/espalier";
-  wanted.listen = "0.0.0.0:1";
+  wanted.listen = "127.0.0.1:1";
   wanted.agent_port = 2;
   wanted.region = "eu-west-1";
   wanted.image = "/image";
@@ -77,6 +77,16 @@ TEST(Commands, UsageErrorsSayWhatIsWrong) {
       {{"cluster", "list", "x"}, "x"},
       {{"nodes"}, "CLUSTER"},
       {{"serve", "--log-level", "loud"}, "loud"},
+      {{"serve", "--agent-port", "99999"}, "'99999' is no port"},
+      {{"serve", "--agent-port", "0"}, "from 1 to 65535"},
+      {{"serve", "--account", "12"}, "12 digits"},
+      {{"up", "--bridge", "a-name-of-16-char"}, "1 to 15"},
+      {{"serve", "--bridge", "a/b"}, "cannot be a link's name"},
+      {{"cluster", "create"}, "cluster create NAME --group name=worker"},
+      {{"cluster", "create", "--from", "/nonexistent/request.json"}, "/nonexistent/request.json"},
+      {{"cluster", "add-group", "demo"}, "--group"},
+      {{"cluster", "delete-group", "demo"}, "GROUP"},
+      {{"capacity", "set", "a=1", "--failure-class", "Nope"}, "{Shortage,Quota,"},
       {{"cluster", "create", "demo", "--group", "name=w,size=3"}, "size=3"},
       {{"cluster", "create", "demo"}, "--group name=worker"},
       {{"cluster", "scale", "demo", "worker"}, "GROUP=N"},
@@ -105,6 +115,29 @@ TEST(Commands, WithoutControlPlaneSayWhereTheyLooked) {
   }
 }
 
+TEST(Commands, VersionIsThePrograms) {
+  const auto outcome = type({"--version"});
+  EXPECT_EQ(outcome.code, kOk);
+  EXPECT_EQ(outcome.out, "espalier 1.2.3\n");
+}
+
+TEST(Commands, TheListenExampleIsOneThatIsServed) {
+  const auto outcome = type({"serve", "--help"});
+  EXPECT_THAT(outcome.out, HasSubstr("--listen 127.0.0.1:"));
+  EXPECT_THAT(outcome.out, HasSubstr("loopback only"));
+}
+
+TEST(ServeOptions, FaultsOfLinkNamesAsTheKernelSeesThem) {
+  for (const char* name : {"espalier0", "br-0", "a.b_c", "exactly15chars_"})
+    EXPECT_EQ(fault("bridge", name), "") << name;
+  for (const char* name : {"", ".", "..", "a b", "a:b", "a/b", "br%d", "-a", "sixteen_letters_"})
+    EXPECT_NE(fault("bridge", name), "") << name;
+  EXPECT_NE(fault("account", "12345678901x"), "");
+  EXPECT_NE(fault("agent-port", "65536"), "");
+  EXPECT_EQ(fault("agent-port", "65535"), "");
+  EXPECT_EQ(fault("state", "any/thing"), "");
+}
+
 TEST(Commands, HelpHasExitCodesAndExamples) {
   const auto root = type({"--help"});
   EXPECT_EQ(root.code, kOk);
@@ -117,6 +150,8 @@ TEST(Commands, HelpHasExitCodesAndExamples) {
                                                                                      {"cluster", "describe"},
                                                                                      {"cluster", "scale"},
                                                                                      {"cluster", "delete"},
+                                                                                     {"cluster", "add-group"},
+                                                                                     {"cluster", "delete-group"},
                                                                                      {"nodes"},
                                                                                      {"events"},
                                                                                      {"topology", "show"},

@@ -5,6 +5,7 @@
 
 #include "cli/duration.h"
 #include "cli/interrupt.h"
+#include "cli/patience.h"
 #include "cli/reporter.h"
 
 namespace espalier::cli {
@@ -15,8 +16,6 @@ constexpr Millis kLiveWait{1'000};    // redrawn at least so often: the time goe
 constexpr Millis kQuietWait{20'000};  // the API's bound is 25 s
 constexpr Millis kWaitSlack{15'000};  // on top of a long poll, before the call is given up
 constexpr Millis kRecent{5'000};      // events older than that before the start are history
-constexpr Millis kRetryPause{500};
-constexpr Millis kPatience{60'000};  // with a control plane that does not answer
 
 class Follower {
  public:
@@ -25,14 +24,14 @@ class Follower {
         cluster_(cluster),
         options_(options),
         start_(context.clock.now()),
-        heard_(start_),
+        patience_(context),
         reporter_(make_reporter(context)) {}
 
   Result<void> run() {
     for (;;) {
       auto done = look();
       if (done && *done) return {};
-      if (!done && !is_passing(done.error())) return tl::unexpected(done.error());
+      if (!done && !patience_.outlasts(done.error())) return tl::unexpected(done.error());
       if (options_.timeout && elapsed() >= *options_.timeout) return too_late();
     }
   }
@@ -46,14 +45,6 @@ class Follower {
                 cluster_, options_.goal == Goal::kGone ? "gone" : "complete", show_duration(elapsed()), cluster_);
   }
 
-  // An outage is waited out here: true when it is worth asking again.
-  bool is_passing(const Error& error) {
-    if (error.code != ErrorCode::kUnavailable && error.code != ErrorCode::kTimeout) return false;
-    if (context_.clock.now() - heard_ > kPatience) return false;
-    context_.pause(kRetryPause);
-    return true;
-  }
-
   // Waits for events, reads the cluster, reports. True: the goal is reached.
   Result<bool> look() {
     auto events = next_events();
@@ -62,8 +53,8 @@ class Follower {
     if (!cluster) return gone_or(cluster.error());
     auto nodes = read_answer<wire::NodeList>(context_.service.on_cluster("Espalier.DescribeNodes", cluster_));
     if (!nodes) return gone_or(nodes.error());
-    heard_ = context_.clock.now();
-    const Progress progress = read_progress(*cluster, nodes->Nodes, heard_);
+    patience_.heard();
+    const Progress progress = read_progress(*cluster, nodes->Nodes, context_.clock.now());
     reporter_->show(progress, elapsed(), *events);
     return judge(progress);
   }
@@ -105,7 +96,7 @@ class Follower {
   const std::string& cluster_;
   const FollowOptions& options_;
   Time start_;
-  Time heard_;  // when the control plane last answered
+  Patience patience_;
   std::unique_ptr<Reporter> reporter_;
   std::int64_t sequence_ = 0;
   bool watched_ = false;

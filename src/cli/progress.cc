@@ -18,6 +18,9 @@ std::string trouble_of(const wire::Node& node, Time now) {
   return fmt::format("{} (try {} in {})", node.Message, node.Attempts + 1, show_duration(wait));
 }
 
+// One that is being deleted has reached its goal when it has no machines.
+int target_of(const wire::Group& group) { return group.Status == "Deleting" ? 0 : group.TargetCount; }
+
 void count(GroupProgress& group, const wire::Node& node, Time now) {
   if (node.State == "Ready") {
     ++group.ready;
@@ -79,7 +82,7 @@ const GroupProgress* find(const Progress& progress, const std::string& name) {
 Progress read_progress(const wire::Cluster& cluster, const std::vector<wire::Node>& nodes, Time now) {
   Progress out{cluster.ClusterName, cluster.ClusterStatus, cluster.FailureMessage, {}};
   for (const auto& group : cluster.InstanceGroups) {
-    GroupProgress progress{group.InstanceGroupName, group.InstanceType, 0, group.TargetCount, {}, ""};
+    GroupProgress progress{group.InstanceGroupName, group.InstanceType, 0, target_of(group), {}, ""};
     for (const auto& node : nodes)
       if (node.InstanceGroupName == group.InstanceGroupName) count(progress, node, now);
     out.groups.push_back(std::move(progress));
@@ -118,6 +121,8 @@ std::vector<std::string> changes(const Progress& before, const Progress& after) 
     out.push_back(
         fmt::format("{}: {}{}{}", group.name, summary(group), group.trouble.empty() ? "" : ": ", group.trouble));
   }
+  for (const auto& group : before.groups)
+    if (find(after, group.name) == nullptr) out.push_back(fmt::format("{}: gone", group.name));
   return out;
 }
 

@@ -37,7 +37,8 @@ std::string summary(const GroupProgress& group);
 // For redrawing on a terminal: the cluster, a table of groups with bars, the last event, and how to leave.
 std::vector<std::string> draw(const Progress& progress, Millis elapsed, const std::string& last_event,
                               const Terminal& terminal);
-// For files and pipes: one line for every group whose counts changed, and one when the cluster's status did.
+// For files and pipes: one line for every group whose counts changed or that is gone, and one when the cluster's status
+// did.
 std::vector<std::string> changes(const Progress& before, const Progress& after);
 
 }  // namespace espalier::cli

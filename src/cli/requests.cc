@@ -26,15 +26,6 @@ json::array groups_of(const json::object& cluster) {
   return groups != nullptr && groups->is_array() ? groups->get_array() : json::array{};
 }
 
-Result<json::object> find_group(const json::array& groups, const std::string& name) {
-  std::vector<std::string> names;
-  for (const auto& group : groups) {
-    if (name_of(group) == name) return group.get_object();
-    names.push_back(name_of(group));
-  }
-  return fail(ErrorCode::kNotFound, "The cluster has no group '{}'.{}", name, suggestion(name, names));
-}
-
 json::object slurm_config(const GroupOption& group) {
   json::object out{{"NodeType", std::string(enum_name(group.kind))}};
   if (group.kind == NodeType::Compute) out["PartitionNames"] = json::array{json::string(group.partition)};
@@ -95,6 +86,15 @@ json::object example_request(const std::string& cluster) {
                                                   {}));
 }
 
+Result<json::object> find_group(const json::object& cluster, const std::string& name) {
+  std::vector<std::string> names;
+  for (const auto& group : groups_of(cluster)) {
+    if (name_of(group) == name) return group.get_object();
+    names.push_back(name_of(group));
+  }
+  return fail(ErrorCode::kNotFound, "The cluster has no group '{}'.{}", name, suggestion(name, names));
+}
+
 json::object resized_spec(const json::object& details, int count) {
   json::object out;
   for (const char* member : kCarried)
@@ -109,10 +109,9 @@ json::object resized_spec(const json::object& details, int count) {
 }
 
 Result<json::array> resized_groups(const json::object& cluster, const std::vector<Resize>& sizes) {
-  const auto groups = groups_of(cluster);
   json::array out;
   for (const auto& size : sizes) {
-    auto details = find_group(groups, size.group);
+    auto details = find_group(cluster, size.group);
     if (!details) return tl::unexpected(details.error());
     out.push_back(resized_spec(*details, size.count));
   }

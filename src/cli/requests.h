@@ -25,11 +25,13 @@ json::object create_request(const std::string& cluster, const std::vector<GroupO
 // What `espalier up` creates: 8 × ml.p5.48xlarge in partition gpu, 2 × ml.c5.4xlarge in partition cpu.
 json::object example_request(const std::string& cluster);
 
+// ClusterInstanceGroupDetails from DescribeCluster's answer. kNotFound: no such group, with the one that may have been
+// meant, or those that there are.
+Result<json::object> find_group(const json::object& cluster, const std::string& name);
 // UpdateCluster wants a group's whole specification. Made from what DescribeCluster says of the group
 // (ClusterInstanceGroupDetails), with another count; a minimum above the count is lowered to it.
 json::object resized_spec(const json::object& details, int count);
-// UpdateCluster's InstanceGroups from DescribeCluster's answer. kNotFound: no such group, with the one that may have
-// been meant.
+// UpdateCluster's InstanceGroups from DescribeCluster's answer. kNotFound as find_group.
 Result<json::array> resized_groups(const json::object& cluster, const std::vector<Resize>& sizes);
 
 }  // namespace espalier::cli

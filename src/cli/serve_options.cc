@@ -2,9 +2,47 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
+#include <charconv>
 
 namespace espalier::cli {
+
+namespace {
+
+constexpr std::size_t kAccountDigits = 12;
+constexpr std::size_t kLongestLink = 15;  // IFNAMSIZ - 1
+
+bool is_port(std::string_view text) {
+  int port = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  return error == std::errc{} && end == text.data() + text.size() && port >= 1 && port <= 65535;
+}
+
+bool is_account(std::string_view text) {
+  return text.size() == kAccountDigits && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+// As dev_valid_name() of the kernel; "%" would make it a pattern, and "-" an option of ip.
+bool is_link_name(std::string_view text) {
+  const auto is_wrong = [](unsigned char c) {
+    return std::isspace(c) || std::iscntrl(c) || c == '/' || c == ':' || c == '%';
+  };
+  return !text.empty() && text.size() <= kLongestLink && text != "." && text != ".." && text[0] != '-' &&
+         std::none_of(text.begin(), text.end(), is_wrong);
+}
+
+}  // namespace
+
+std::string fault(std::string_view option, std::string_view value) {
+  if (option == "agent-port" && !is_port(value)) return fmt::format("'{}' is no port: give one from 1 to 65535", value);
+  if (option == "account" && !is_account(value))
+    return fmt::format("'{}' is no account id: give {} digits", value, kAccountDigits);
+  if (option == "bridge" && !is_link_name(value))
+    return fmt::format("'{}' cannot be a link's name: give 1 to {} characters without spaces, '/', ':' and '%'", value,
+                       kLongestLink);
+  return "";
+}
 
 std::string environment_name(std::string_view option) {
   std::string name = "ESPALIER_";

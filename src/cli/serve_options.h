@@ -30,7 +30,7 @@ struct ServeOptions {
 template <typename Options, typename F>
 void for_each_option(Options& o, F&& f) {
   f("state", o.state, "Folder for everything that outlives a restart");
-  f("listen", o.listen, "Address and port of the API");
+  f("listen", o.listen, "Address and port of the API; loopback only, as there are no access keys");
   f("agent-port", o.agent_port, "Port on which the machines' agents report, at the bridge's address");
   f("account", o.account, "Account id in ARNs, 12 digits");
   f("region", o.region, "Region of requests that are not signed for one");
@@ -38,13 +38,16 @@ void for_each_option(Options& o, F&& f) {
   f("agent-program", o.agent_program, "The agent (default: espalier-agent beside this program)");
   f("fabric", o.fabric, "File with the fabric model (default: built in)");
   f("capacity", o.capacity, "File with the capacity model (default: no bound)");
-  f("bridge", o.bridge, "Network bridge of the machines, made when absent");
+  f("bridge", o.bridge, "Network bridge of the machines, made when absent; 15 characters at most");
   f("subnet", o.subnet, "Addresses of the machines");
   f("max-cluster-instances", o.max_cluster_instances, "Quota of instances in one cluster, 0: none");
   f("max-account-instances", o.max_account_instances, "Quota of instances in all clusters, 0: none");
   f("log-level", o.log_level, "debug, info, warn or error");
 }
 
+// What is wrong with an option's value, for which the text alone is enough; "" when nothing is. Any option may be
+// asked.
+std::string fault(std::string_view option, std::string_view value);
 // "agent-port" → "ESPALIER_AGENT_PORT".
 std::string environment_name(std::string_view option);
 // The options as arguments of `serve`: parsing them gives the same options. Empty ones are left out.

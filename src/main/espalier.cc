@@ -1,4 +1,5 @@
 #include "cli/cli.h"
 #include "main/serve.h"
+#include "main/version.h"
 
-int main(int argc, char** argv) { return espalier::cli::run(argc, argv, espalier::serve); }
+int main(int argc, char** argv) { return espalier::cli::run(argc, argv, espalier::kVersion, espalier::serve); }
