@@ -145,8 +145,12 @@ agent::SlurmStepResult Slurm::one(const agent::SlurmStep& step) {
     }
     case ReadTopology:
       return {true, show_topology()};
-    case ReadPartitions:
-      return {true, ""};
+    case ReadPartitions: {
+      std::string text;
+      for (const auto& [name, list] : partitions_)
+        text += name + "|" + slurm::compress({list.begin(), list.end()}) + "\n";
+      return {true, text};
+    }
   }
   return {false, "?"};
 }

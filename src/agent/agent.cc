@@ -1,5 +1,6 @@
 #include "agent/agent.h"
 
+#include <csignal>
 #include <thread>
 
 #include "agent/backoff.h"
@@ -103,6 +104,8 @@ CommandResult Agent::carry_out(const Command& command) {
     done = carry_out_slurm(*command.slurm, result.steps);
   } else if (command.watch && watch_) {
     watch_->look_closely_at(*command.watch);
+  } else if (command.call_again) {
+    done = daemons_.send("slurmd", SIGHUP);  // it reads its configuration anew and registers; jobs go on
   } else {
     done = fail(ErrorCode::kInvalid, "this machine cannot carry out that command now");
   }

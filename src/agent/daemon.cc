@@ -136,7 +136,18 @@ Result<pid_t> Daemon::start() {
 
 // Returns when the daemon has died or was ended. A reconfigure of Slurm's daemons starts a successor, names it by
 // MAINPID and ends: notifications are therefore read before an end is believed.
+bool Daemon::send(int signal) {
+  const std::lock_guard lock(mutex_);
+  return pid_ > 0 && kill(pid_, signal) == 0;
+}
+
+void Daemon::set_pid(pid_t pid) {
+  const std::lock_guard lock(mutex_);
+  pid_ = pid;
+}
+
 Daemon::End Daemon::follow(pid_t pid, NotifySocket& notify) {
+  set_pid(pid);
   UniqueFd process = watch_end_of(pid);
   bool ready = false;
   for (;;) {
@@ -153,6 +164,7 @@ Daemon::End Daemon::follow(pid_t pid, NotifySocket& notify) {
       processes_.adopt(*said->main_pid);
       processes_.forget(pid);
       pid = *said->main_pid;
+      set_pid(pid);
       process = watch_end_of(pid);
       polled[2].revents = 0;
     }

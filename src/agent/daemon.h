@@ -45,6 +45,8 @@ class Daemon {
   [[nodiscard]] const std::string& name() const { return spec_.name; }
   // Waits until it is ready, or has died kHopelessDeaths times meanwhile (it is started again nevertheless).
   Result<void> await_ready(Millis timeout);
+  // False when it does not run.
+  bool send(int signal);
 
   static constexpr Millis kGrace{10'000};
   static constexpr int kHopelessDeaths = 3;
@@ -58,6 +60,7 @@ class Daemon {
   End follow(pid_t pid, NotifySocket& notify);
   void end(pid_t pid);
   void listen();
+  void set_pid(pid_t pid);
   void set(bool running, std::string message);
   void count_death();
   // False when stop was asked for meanwhile.
@@ -77,6 +80,7 @@ class Daemon {
   mutable std::mutex mutex_;
   std::condition_variable state_changed_;
   bool running_ = false;
+  pid_t pid_ = 0;  // 0: none
   int deaths_ = 0;
   std::string message_ = "starting";
 

@@ -28,6 +28,12 @@ std::shared_ptr<Daemon> Daemons::find(const std::string& name) {
   return found == daemons_.end() ? nullptr : *found;
 }
 
+Result<void> Daemons::send(const std::string& name, int signal) {
+  const auto daemon = find(name);
+  if (daemon && daemon->send(signal)) return {};
+  return fail(ErrorCode::kNotFound, "{} does not run here", name);
+}
+
 void Daemons::end(const std::string& name) {
   const auto daemon = find(name);
   const std::lock_guard lock(mutex_);

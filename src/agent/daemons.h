@@ -22,6 +22,8 @@ class Daemons {
   Result<void> ensure_ready(DaemonSpec spec, Millis timeout);
   // The same without waiting.
   Result<void> ensure(DaemonSpec spec);
+  // kNotFound when it does not run.
+  Result<void> send(const std::string& name, int signal);
   // Ends it, if there is one.
   void end(const std::string& name);
   // Ends all, the newest first, and starts no more.

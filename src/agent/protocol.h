@@ -98,6 +98,7 @@ struct SlurmStepResult {
 BOOST_DESCRIBE_STRUCT(SlurmStepResult, (), (ok, output))
 
 // Exactly one member is set.
+// `call_again`: slurmctld has forgotten this node, its slurmd is made to register again. Compute machines only.
 struct Command {
   std::int64_t sequence = 0;
   std::string id;
@@ -105,8 +106,9 @@ struct Command {
   std::optional<std::vector<HostEntry>> hosts;  // replaces the marked block of /etc/hosts
   std::optional<std::vector<SlurmStep>> slurm;  // controller only: in order, stops at the first failure
   std::optional<std::string> watch;             // controller only: host list to look at closely ("" → none)
+  std::optional<bool> call_again;
 };
-BOOST_DESCRIBE_STRUCT(Command, (), (sequence, id, setup, hosts, slurm, watch))
+BOOST_DESCRIBE_STRUCT(Command, (), (sequence, id, setup, hosts, slurm, watch, call_again))
 
 struct CommandResult {
   std::string id;

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr Millis kMungedTimeout{20'000};
 constexpr Millis kSlurmctldTimeout{120'000};  // 20,000 nodes take seconds; a saved state that must be read, more
-constexpr Millis kSackdTimeout{120'000};  // 20,000 nodes take seconds; a saved state that must be read, more
+constexpr Millis kSackdTimeout{120'000};      // 20,000 nodes take seconds; a saved state that must be read, more
 constexpr const char* kMungeKey = "/etc/munge/munge.key";
 constexpr const char* kMungeSocket = "/run/munge/munge.socket.2";
 constexpr Account kUser{1000, 1000};  // the ordinary user, with the same ids on all machines

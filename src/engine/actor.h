@@ -41,7 +41,8 @@ struct Actor {
   std::mutex inbox_mutex;  // what follows
   std::vector<reconcile::Input> inbox;
   std::deque<std::promise<Result<void>>>
-      user_calls;  // one for each UserChange and UserDelete in the inbox or under way
+      user_calls;           // one for each UserChange and UserDelete in the inbox or under way
+  std::size_t refused = 0;  // how many of the oldest were answered before their outcome was stored
   std::map<std::int64_t, AgentListener::EnrolReply> enrol_calls;
   std::int64_t last_enrol_call = 0;
   std::vector<EventWaiter> event_waiters;

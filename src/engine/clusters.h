@@ -18,7 +18,7 @@ namespace espalier::engine {
 struct View {
   const ClusterState& state;
   const std::map<std::string, agent::NodeView>&
-      slurm_nodes;             // by name, as last seen; empty before the controller is up
+      slurm_nodes;                      // by name, as last seen; empty before the controller is up
   std::function<bool()> topology_true;  // slurmctld was seen to agree with the plan, nothing is pending
 };
 

@@ -9,6 +9,7 @@ namespace espalier::engine {
 namespace {
 
 constexpr Millis kStoreRetry{1000};
+constexpr std::int64_t kEventsKept = 10'000;  // of a cluster; older ones go, a thousand at a time
 
 int instances_wished(const ClusterState& state) {
   int all = 0;
@@ -60,7 +61,20 @@ Result<void> Engine::start() {
       if (slot.machine) cluster_of_machine_[slot.machine->id] = actor->id;
   }
   for (const ActorPtr& actor : all_actors()) schedule(actor);
+  world_.provider_calls.post([this] { warn_of_strangers(); });
   return {};
+}
+
+// Machines of clusters that this store does not know are left alone: they may be all that is left of a lost store.
+void Engine::warn_of_strangers() {
+  const auto machines = world_.provider.list({});
+  if (!machines) return;
+  std::map<ClusterId, int> strangers;
+  for (const ProvidedMachine& machine : *machines)
+    if (!find_actor(machine.cluster)) ++strangers[machine.cluster];
+  for (const auto& [cluster, count] : strangers)
+    log::warn("{} machines of cluster {} run, which this state does not know: was its database lost?", count,
+              cluster.value);
 }
 
 void Engine::capacity_changed() {
@@ -343,6 +357,7 @@ bool Engine::commit(const ActorPtr& actor) {
   }
   log::error("cluster {}: its state could not be stored, tried again in {} ms: {}", actor->state.cluster.name,
              kStoreRetry.count(), revision.error().message);
+  refuse_users(*actor, revision.error());
   actor->decided->tried = actor->decided->tried || leaves_open(revision.error());
   const std::lock_guard lock(actor->inbox_mutex);
   actor->retrying = true;
@@ -368,6 +383,9 @@ void Engine::publish(const ActorPtr& actor, reconcile::Output output) {
   std::vector<std::promise<Result<void>>> answered;
   {
     const std::lock_guard lock(actor->inbox_mutex);
+    const auto refused = std::min(output.user.size(), actor->refused);
+    actor->refused -= refused;
+    output.user.erase(output.user.begin(), output.user.begin() + static_cast<std::ptrdiff_t>(refused));
     for (std::size_t i = 0; i < output.user.size(); ++i) {
       answered.push_back(std::move(actor->user_calls.front()));
       actor->user_calls.pop_front();
@@ -381,9 +399,32 @@ void Engine::publish(const ActorPtr& actor, reconcile::Output output) {
     }
   }
   if (output.changes.removed) forget(*actor);
+  prune_events(*actor, output.changes);
   for (std::size_t i = 0; i < answered.size(); ++i) answered[i].set_value(std::move(output.user[i]));
   answer_event_waiters(*actor, output.changes.removed);
   wake_at(actor, output.wake);
+}
+
+// Users do not wait for a store that fails. What they asked for is kept and carried out when it can be stored.
+void Engine::refuse_users(Actor& actor, const Error& cause) {
+  std::deque<std::promise<Result<void>>> refused;
+  {
+    const std::lock_guard lock(actor.inbox_mutex);
+    refused.swap(actor.user_calls);
+    actor.refused += refused.size();
+  }
+  for (auto& call : refused)
+    call.set_value(fail(ErrorCode::kUnavailable,
+                        "the control plane cannot store it now and will carry it out when it can: {}", cause.message));
+}
+
+void Engine::prune_events(const Actor& actor, const reconcile::Changes& changes) {
+  if (changes.removed || changes.events.empty()) return;
+  const std::int64_t last = changes.events.back().sequence;
+  const std::int64_t first = changes.events.front().sequence;
+  if (last <= kEventsKept || last / 1000 == (first - 1) / 1000) return;
+  if (auto pruned = world_.store.prune_events(actor.id, kEventsKept); !pruned)
+    log::warn("cluster {}: its old events could not be removed: {}", actor.id.value, pruned.error().message);
 }
 
 void Engine::answer_event_waiters(Actor& actor, bool all) {
@@ -435,7 +476,8 @@ void Engine::carry_out(const ActorPtr& actor, reconcile::Effect effect) {
     void operator()(reconcile::ListMachines&) const { engine.list_machines(actor); }
     void operator()(reconcile::Launch& launch) const {
       launch.request.user_data.control_plane = engine.settings_.agent_url;
-      engine.world_.provider_calls.post([&e = engine, a = actor, request = std::move(launch.request)] {
+      Executor& launches = engine.world_.launches ? *engine.world_.launches : engine.world_.provider_calls;
+      launches.post([&e = engine, a = actor, request = std::move(launch.request)] {
         e.post(a, reconcile::LaunchDone{request.slot, request.key, e.world_.provider.launch(request)});
       });
     }

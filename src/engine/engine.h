@@ -22,13 +22,14 @@ namespace espalier::engine {
 struct World {
   Clock& clock;
   Executor& steps;           // runs actors
-  Executor& provider_calls;  // runs what blocks
+  Executor& provider_calls;  // runs what blocks: list, terminate, remove volumes
   Timers& timers;
   store::Store& store;
   Provider& provider;
   AgentHub& agents;
   std::function<Random()> new_random = Random::from_system;
   std::function<std::string(int)> secret = secret_hex;
+  Executor* launches = nullptr;  // of their own, since they may take minutes; null: with the other calls
 };
 
 struct Settings {
@@ -71,6 +72,7 @@ class Engine final : public Clusters, public AgentListener {
   using ActorPtr = std::shared_ptr<Actor>;
   using Name = std::tuple<std::string, std::string, std::string>;  // account, region, name
 
+  void warn_of_strangers();
   ActorPtr find_actor(const ClusterId& id);
   std::vector<ActorPtr> all_actors();
   int instances_of(const std::string& account, const ClusterId& except);
@@ -88,6 +90,8 @@ class Engine final : public Clusters, public AgentListener {
   void publish(const ActorPtr& actor, reconcile::Output output);
   void note_machines(const Actor& actor, const reconcile::Changes& changes);
   void wake_at(const ActorPtr& actor, std::optional<Time> time);
+  void refuse_users(Actor& actor, const Error& cause);
+  void prune_events(const Actor& actor, const reconcile::Changes& changes);
   static void give_up(Actor& actor, const Timers::Id& timeout);
   void answer_event_waiters(Actor& actor, bool all);
   void carry_out(const ActorPtr& actor, reconcile::Effect effect);

@@ -24,7 +24,8 @@ namespace espalier {
 namespace {
 
 constexpr int kStepThreads = 4;
-constexpr int kProviderThreads = 64;  // calls that block; the provider bounds what it does at a time
+constexpr int kLaunchThreads = 512;  // they mostly wait; the provider bounds what it does at a time
+constexpr int kProviderThreads = 16;
 constexpr int kApiThreads = 8;
 constexpr int kAgentThreads = 2;
 constexpr Millis kGrace{2000};
@@ -91,7 +92,10 @@ Result<void> run(const cli::ServeOptions& options, const sigset_t& ending) {
 
   ThreadPool steps(kStepThreads);
   ThreadPool provider_calls(kProviderThreads);
-  engine::Engine engine({clock, steps, provider_calls, *timers, **store, **provider, hub}, settings);
+  ThreadPool launches(kLaunchThreads);
+  engine::Engine engine(
+      {clock, steps, provider_calls, *timers, **store, **provider, hub, Random::from_system, secret_hex, &launches},
+      settings);
   (*provider)->on_change([&engine] { engine.capacity_changed(); });
   api::Api api(engine,
                {.account = options.account,
@@ -125,9 +129,11 @@ Result<void> run(const cli::ServeOptions& options, const sigset_t& ending) {
   log::info("{}: stopping; machines and jobs go on", strsignal(signal));
   (*api_server)->stop(kGrace);
   (*agent_server)->stop(Millis(100));
+  (*provider)->stop();
   api_calls.stop();
   steps.stop();
   provider_calls.stop();
+  launches.stop();
   (*provider)->on_change(nullptr);
   timers.reset();  // before what its callbacks use
   return {};

@@ -134,9 +134,10 @@ struct SlurmApplied {
   std::int64_t revision = 0;                           // counts applications
   Time since{};                                        // when slurmctld agreed with it
   std::string failure;                                 // why the last application failed; empty: it did not
+  bool pending = false;  // others were sent and not confirmed: what slurmctld has now must be read
   bool operator==(const SlurmApplied&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(SlurmApplied, (), (files, partition_nodes, revision, since, failure))
+BOOST_DESCRIBE_STRUCT(SlurmApplied, (), (files, partition_nodes, revision, since, failure, pending))
 
 // All of one cluster.
 struct ClusterState {

@@ -114,6 +114,8 @@ struct Settings {
   Millis topology_quiet{100};     // Slurm's files are written when nothing changed for so long …
   Millis topology_longest{1000};  // … or this long after the first change
   Millis hosts_quiet{100};        // the same for /etc/hosts of all machines
+  Millis slurm_answer{180'000};   // an order to slurmctld that is not answered by then is taken for lost
+  Millis call_again_after{5000};  // a slurmd that has not registered by then is asked to, again and again
   Millis slurm_retry_first{500};  // after a failed application; doubles up to 30 s
   int launches_in_flight = 64;    // per group
   Quotas quotas;
@@ -148,15 +150,20 @@ struct Observed {
   // Slurm, single flight.
   struct Batch {
     std::string id;
+    Time sent{};
+    bool first = false;   // only reads what slurmctld has
     bool files = false;   // applies files and topology
     SlurmApplied target;  // what holds when it succeeds
     topology::Plan plan;  // the topology of `target`
     std::vector<agent::SlurmStep> steps;
   };
   std::optional<Batch> batch;
-  std::optional<Time> files_differ_since;  // the first difference that is not applied yet
-  std::optional<Time> files_changed_at;    // the last change of what is wished for
-  std::size_t files_wanted = 0;            // hash of the wish when files_changed_at was set
+  Time nodes_read_at{};                           // when the order was sent that last read all nodes back
+  std::map<std::string, std::string> partitions;  // partition → host list, as slurmctld was last seen to have it
+  std::map<SlotId, Time> called_again;            // slots whose slurmd was asked to register again
+  std::optional<Time> files_differ_since;         // the first difference that is not applied yet
+  std::optional<Time> files_changed_at;           // the last change of what is wished for
+  std::size_t files_wanted = 0;                   // hash of the wish when files_changed_at was set
   int batch_failures = 0;
   std::optional<Time> batch_retry;
   std::string watching;                       // host list that the controller's agent watches closely

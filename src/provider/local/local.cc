@@ -79,10 +79,15 @@ Result<void> LocalProvider::adopt() {
   return {};
 }
 
-LocalProvider::~LocalProvider() {
-  std::unique_lock lock(mutex_);
+void LocalProvider::stop() {
+  const std::lock_guard lock(mutex_);
   stopping_ = true;
   changed_.notify_all();
+}
+
+LocalProvider::~LocalProvider() {
+  stop();
+  std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] {
     return std::ranges::none_of(entries_, [](const auto& e) { return e.second.launching || e.second.terminating; });
   });

@@ -35,6 +35,9 @@ class LocalProvider final : public Provider, public Capacity {
   // Waits for calls in hand. Machines go on; the bridge goes when there are no machines and no volumes.
   ~LocalProvider() override;
 
+  // New launches are refused and those that only wait for their time end: for the way out of serve.
+  void stop();
+
   // The address at which machines reach this host: the bridge's.
   [[nodiscard]] std::string host_address() const { return address_text(subnet_.gateway()); }
   // For machine::enter.

@@ -42,13 +42,15 @@ void add_slots(Work& work, Group& group, int count) {
   }
 }
 
-// How much it hurts to lose it: no machine, not ready, idle, busy.
+// How much it hurts to lose it: no machine, not ready, out of use, idle, busy.
 int pain(const Work& work, const Slot& slot) {
   if (!slot.machine) return slot.state == SlotState::Launching ? 1 : 0;
   if (slot.state != SlotState::Ready) return 2;
   const auto view = work.observed.slurm_nodes.find(slot.node_name);
-  const bool idle = view != work.observed.slurm_nodes.end() && !slurm::read_state(view->second.state).busy;
-  return idle ? 3 : 4;
+  if (view == work.observed.slurm_nodes.end()) return 5;  // unknown is busy
+  const slurm::NodeFacts facts = slurm::read_state(view->second.state);
+  if (facts.busy) return 5;
+  return facts.down || facts.draining ? 3 : 4;
 }
 
 void remove_slots(Work& work, std::vector<Slot*> slots, int count) {

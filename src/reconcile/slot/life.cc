@@ -25,6 +25,7 @@ constexpr auto kLife = std::to_array<Edge>({
     {Joining, Cause::kAdmitted, Ready},
     {Joining, Cause::kLost, Terminating},
     {Joining, Cause::kUnwanted, Draining},
+    {Ready, Cause::kForgotten, Joining},
     {Ready, Cause::kLost, Terminating},
     {Ready, Cause::kUnwanted, Draining},
     {Draining, Cause::kDrained, Terminating},

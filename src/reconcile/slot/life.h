@@ -21,14 +21,15 @@ enum class Cause {
   kEnrolled,    // the machine's agent has enrolled
   kConfigured,  // the machine is set up, its daemons run
   kAdmitted,    // Slurm may use the node: registered, placed, IDLE
+  kForgotten,   // slurmctld no longer knows that the node may be used: it has to join again
   kLost,        // the machine ended, or missed a deadline: it has to go and another must come
   kUnwanted,    // the user wants fewer
   kDrained,     // no job is left on it
   kTerminated,  // the provider says that the machine is gone
   kRetry,       // the delay is over
 };
-BOOST_DESCRIBE_ENUM(Cause, kTurn, kLaunched, kFailed, kEnrolled, kConfigured, kAdmitted, kLost, kUnwanted, kDrained,
-                    kTerminated, kRetry)
+BOOST_DESCRIBE_ENUM(Cause, kTurn, kLaunched, kFailed, kEnrolled, kConfigured, kAdmitted, kForgotten, kLost, kUnwanted,
+                    kDrained, kTerminated, kRetry)
 
 struct Edge {
   SlotState from;

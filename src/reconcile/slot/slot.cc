@@ -145,7 +145,11 @@ bool configure(Work& work, Slot& slot) {
 
 bool join(Work& work, Slot& slot) {
   if (!slot.wanted) return work.move(slot, Cause::kUnwanted);
-  if (!admitted(work, slot)) return missed_deadline(work, slot);
+  if (!admitted(work, slot)) {
+    call_again(work, slot);
+    // What an admin keeps out is no fault of the machine's.
+    return foreign_reason(work, slot.node_name).empty() && missed_deadline(work, slot);
+  }
   if (!work.move(slot, Cause::kAdmitted)) return false;
   slot.attempts = 0;
   slot.failure = FailureClass::None;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <sstream>
 
 #include "reconcile/events.h"
 #include "reconcile/slurm/nodes.h"
@@ -113,7 +114,9 @@ std::vector<SlurmStep> steps_between(const SlurmApplied& from, const SlurmApplie
 
 void start(Work& work, const Slot& controller, Observed::Batch batch) {
   batch.steps.push_back(read(SlurmStepKind::ReadTopology));
+  batch.steps.push_back(read(SlurmStepKind::ReadPartitions));
   batch.steps.push_back(read(SlurmStepKind::ReadNodes));
+  batch.sent = work.now();
   agent::Command command;
   command.slurm = batch.steps;
   batch.id = work.send(controller.machine->id, std::move(command));
@@ -123,9 +126,9 @@ void start(Work& work, const Slot& controller, Observed::Batch batch) {
 // The first words to a slurmctld that has just come up with our files, or that a new run of ours meets.
 void start_first(Work& work, const Slot& controller) {
   Observed::Batch batch;
-  batch.files = true;
+  batch.first = true;
+  batch.files = !work.state.slurm.pending;
   batch.target = work.state.slurm;
-  batch.plan = topology_plan(work.state);
   const Names nodes = all_nodes(work.state.slurm);
   if (work.state.slurm.revision == 0 && !nodes.empty())
     batch.steps.push_back(update_nodes({nodes.begin(), nodes.end()}, "DOWN", kWaiting));
@@ -149,9 +152,18 @@ bool start_orders(Work& work, const Slot& controller) {
   add_releases(work, batch.steps);
   if (auto nodes = to_drain(work); !nodes.empty()) batch.steps.push_back(update_nodes(nodes, "DRAIN", kDraining));
   if (auto nodes = to_admit(work); !nodes.empty()) batch.steps.push_back(update_nodes(nodes, "IDLE", ""));
-  if (batch.steps.empty()) return false;
+  if (batch.steps.empty() && !must_look(work)) return false;
   start(work, controller, std::move(batch));
   return true;
+}
+
+// What slurmctld has, as a start for what it should have. After an order whose outcome is not known the files count as
+// unknown, and nodes and partitions are those that were read back.
+SlurmApplied known(const Work& work) {
+  if (!work.state.slurm.pending) return work.state.slurm;
+  SlurmApplied known;
+  known.partition_nodes = work.observed.partitions;
+  return known;
 }
 
 std::size_t hash_of(const SlurmApplied& slurm) {
@@ -178,8 +190,9 @@ bool files_are_due(Work& work, const SlurmApplied& target) {
 
 void start_files(Work& work, const Slot& controller) {
   SlurmWanted wanted = slurm_wanted(work.state);
-  const bool same = wanted.target.files == work.state.slurm.files &&
-                    wanted.target.partition_nodes == work.state.slurm.partition_nodes;
+  SlurmApplied& slurm = work.state.slurm;
+  const bool same =
+      !slurm.pending && wanted.target.files == slurm.files && wanted.target.partition_nodes == slurm.partition_nodes;
   const bool placed_right = work.observed.leaves == topology::leaves(wanted.plan);
   if (same && placed_right) {
     work.observed.files_differ_since.reset();
@@ -189,10 +202,12 @@ void start_files(Work& work, const Slot& controller) {
   if (!files_are_due(work, wanted.target)) return;
   Observed::Batch batch;
   batch.files = true;
-  batch.steps = steps_between(work.state.slurm, wanted.target);
+  batch.steps = steps_between(known(work), wanted.target);
   if (same) batch.steps.push_back(read(SlurmStepKind::Reconfigure));  // the file is right, slurmctld is not
   batch.target = std::move(wanted.target);
   batch.plan = std::move(wanted.plan);
+  slurm.pending = true;  // stored before it is sent
+  work.out.changes.slurm = true;
   start(work, controller, std::move(batch));
 }
 
@@ -200,6 +215,7 @@ void fail_batch(Work& work, const Observed::Batch& batch, const std::string& why
   const int doublings = std::min(work.observed.batch_failures++, 6);
   work.observed.batch_retry =
       work.now() + std::min(Millis(30'000), work.settings().slurm_retry_first * (1 << doublings));
+  work.observed.slurm_read = false;  // it may have been carried out in part
   if (!batch.files || work.state.slurm.failure == why) return;
   work.state.slurm.failure = why;
   work.out.changes.slurm = true;
@@ -227,11 +243,53 @@ std::string first_failure(const agent::CommandResult& result) {
   return result.error.empty() ? "no answer" : result.error;
 }
 
+std::map<std::string, std::string> read_partition_lines(const std::string& output) {
+  std::map<std::string, std::string> partitions;
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);) {
+    const auto bar = line.find('|');
+    if (bar == std::string::npos) continue;
+    auto nodes = slurm::expand(line.substr(bar + 1));
+    partitions[line.substr(0, bar)] = nodes ? slurm::compress(*nodes) : "";
+  }
+  return partitions;
+}
+
+// The last three steps of every order read topology, partitions and nodes.
+void read_back(Work& work, const Observed::Batch& batch, const agent::CommandResult& result) {
+  auto leaves = topology::read_leaves(result.steps.end()[-3].output);
+  work.observed.leaves = leaves ? std::move(*leaves) : std::map<std::string, std::string>{};
+  work.observed.partitions = read_partition_lines(result.steps.end()[-2].output);
+  work.observed.slurm_nodes.clear();
+  on_nodes_seen(work, read_node_lines(result.steps.back().output));
+  work.observed.nodes_read_at = batch.sent;
+  work.observed.slurm_read = true;
+  for (auto& [id, slot] : work.state.slots) {
+    if (!forgotten(work, slot) || !work.move(slot, Cause::kForgotten)) continue;
+    instance_event(work, slot, EventLevel::Warn,
+                   fmt::format("Instance {} in Cluster {} and IG {} is no longer registered in Slurm: it joins again",
+                               slot.machine->id.value, work.state.cluster.name, slot.group));
+  }
+}
+
+bool awaits_answer(Work& work) {
+  if (!work.observed.batch) return false;
+  const Time latest = work.observed.batch->sent + work.settings().slurm_answer;
+  if (work.now() < latest) {
+    work.wake_at(latest);
+    return true;
+  }
+  const Observed::Batch batch = std::move(*work.observed.batch);
+  work.observed.batch.reset();
+  fail_batch(work, batch, "the controller did not answer");
+  return false;
+}
+
 }  // namespace
 
 void decide_batch(Work& work) {
   Slot* controller = work.ready_controller();
-  if (!controller || work.deleting() || work.observed.batch) return;
+  if (!controller || work.deleting() || awaits_answer(work)) return;
   if (work.observed.batch_retry && *work.observed.batch_retry > work.now())
     return work.wake_at(*work.observed.batch_retry);
   if (!work.observed.slurm_read) return start_first(work, *controller);
@@ -244,20 +302,14 @@ void on_batch_done(Work& work, const agent::CommandResult& result) {
   work.observed.batch.reset();
   if (!result.ok || result.steps.size() != batch.steps.size()) return fail_batch(work, batch, first_failure(result));
 
-  const std::string& shown = result.steps[result.steps.size() - 2].output;
-  work.observed.slurm_nodes.clear();
-  on_nodes_seen(work, read_node_lines(result.steps.back().output));
-  auto leaves = topology::read_leaves(shown);
-  work.observed.leaves = leaves ? std::move(*leaves) : std::map<std::string, std::string>{};
-  work.observed.slurm_read = true;
-  if (!batch.files) return;
-  if (batch.target.files.contains(slurm::kTopologyConf) && batch.target.files != work.state.slurm.files) {
-    if (auto agrees = topology::compare(batch.plan, shown); !agrees)
+  read_back(work, batch, result);
+  if (batch.target.files.contains(slurm::kTopologyConf) && !batch.first) {
+    if (auto agrees = topology::compare(batch.plan, result.steps.end()[-3].output); !agrees)
       return fail_batch(work, batch, agrees.error().message);
   }
   work.observed.batch_failures = 0;
   work.observed.batch_retry.reset();
-  confirm_files(work, batch);
+  if (batch.files) confirm_files(work, batch);
 }
 
 void update_watch(Work& work) {

@@ -23,8 +23,18 @@ bool registered(const agent::NodeView& view, const Slot& slot) {
 
 // Not an admin's: ours, or what slurmctld writes by itself when a machine fails.
 bool has_own_reason(const agent::NodeView& view) {
-  static constexpr std::array kOfSlurm = {
-      "Not responding", "Node unexpectedly rebooted", "Kill task failed", "Prolog error", "Epilog error", "Low "};
+  static constexpr std::array kOfSlurm = {"Not responding",
+                                          "Node unexpectedly rebooted",
+                                          "Kill task failed",
+                                          "Prolog error",
+                                          "Epilog error",
+                                          "Duplicate jobid",
+                                          "batch job complete failure",
+                                          "Low RealMemory",
+                                          "Low CPUs",
+                                          "Low TmpDisk",
+                                          "Low socket*core",
+                                          "gres/"};
   return view.reason.empty() || view.reason.starts_with("espalier:") ||
          std::ranges::any_of(kOfSlurm, [&](const char* text) { return view.reason.starts_with(text); });
 }
@@ -114,6 +124,36 @@ bool released(Work& work, const Slot& slot) {
   return !view || let_go(*view);
 }
 
+bool forgotten(const Work& work, const Slot& slot) {
+  const agent::NodeView* view = view_of(work, slot.node_name);
+  if (slot.state != SlotState::Ready || !is_compute(work, slot) || !view) return false;
+  return !registered(*view, slot) || (slurm::read_state(view->state).down && view->reason.starts_with("espalier:"));
+}
+
+bool must_look(const Work& work) {
+  return std::ranges::any_of(work.state.slots, [&](const auto& item) {
+    const Slot& slot = item.second;
+    const agent::NodeView* view = view_of(work, slot.node_name);
+    if (!view || !is_compute(work, slot)) return false;
+    const bool leaves = slot.state == SlotState::Terminating || !slot.machine;
+    return (leaves && !let_go(*view) && work.observed.nodes_read_at < slot.since) || forgotten(work, slot);
+  });
+}
+
+void call_again(Work& work, const Slot& slot) {
+  const agent::NodeView* view = view_of(work, slot.node_name);
+  if (!is_compute(work, slot) || !view || registered(*view, slot)) return;
+  const auto last = work.observed.called_again.find(slot.id);
+  const Time since = last == work.observed.called_again.end() ? slot.since : std::max(last->second, slot.since);
+  const Time due = since + work.settings().call_again_after;
+  if (work.now() < due) return work.wake_at(due);
+  work.observed.called_again[slot.id] = work.now();
+  work.wake_in(work.settings().call_again_after);
+  agent::Command command;
+  command.call_again = true;
+  work.send(slot.machine->id, std::move(command));
+}
+
 std::string foreign_reason(const Work& work, const std::string& node) {
   const agent::NodeView* view = view_of(work, node);
   return view && !has_own_reason(*view) ? view->reason : "";
@@ -123,6 +163,8 @@ std::vector<std::string> to_release(Work& work) {
   return nodes_where(work, [&](const Slot& slot, const agent::NodeView& view) {
     const bool leaving = slot.state == SlotState::Terminating;
     const bool without = !slot.machine;
+    // An admin may have drained it since the last look: the reason must be one that was read after it began to leave.
+    if (work.observed.nodes_read_at < slot.since) return false;
     // Our own drain ends with its cause; an admin's stays.
     return (leaving || without) && (!let_go(view) || (slurm::read_state(view.state).draining && has_own_reason(view)));
   });

@@ -20,8 +20,8 @@ void on_nodes_seen(Work& work, const std::vector<agent::NodeView>& nodes);
 // The slot's node may be used: its machine has registered, is placed, and slurmctld shows it up.
 // Controllers: slurmctld answers and was read back. Login machines: set up.
 bool admitted(Work& work, Slot& slot);
-// slurmctld has the slot where its machine's position belongs. A slurmd takes the topology from slurmctld when it starts
-// (jobs see it in SLURM_TOPOLOGY_ADDR), so it is started only then.
+// slurmctld has the slot where its machine's position belongs. A slurmd takes the topology from slurmctld when it
+// starts (jobs see it in SLURM_TOPOLOGY_ADDR), so it is started only then.
 bool placed(Work& work, const Slot& slot);
 // No job is on it and none can come. What cannot be read is busy.
 bool drained(Work& work, const Slot& slot);
@@ -30,6 +30,13 @@ bool released(Work& work, const Slot& slot);
 
 // Why a node is down or drained, when an admin wrote it; "" otherwise.
 std::string foreign_reason(const Work& work, const std::string& node);
+
+// A Ready slot that slurmctld has forgotten: it restarted from a state older than the node's admission.
+bool forgotten(const Work& work, const Slot& slot);
+// Must the nodes be read before the next order? Some slot leaves, or seems to be forgotten, and the last look is older.
+bool must_look(const Work& work);
+// Asks the slurmd of a slot that should have registered to do so.
+void call_again(Work& work, const Slot& slot);
 
 // Nodes that wait for an order of ours, by what it is.
 std::vector<std::string> to_release(Work& work);
