@@ -59,6 +59,12 @@ bool Slurm::registers(const std::string& node, const std::string& address) {
   return true;
 }
 
+void Slurm::forget(const std::string& node) {
+  nodes_.at(node) = Node{};
+  nodes_.at(node).down = true;
+  nodes_.at(node).reason = "espalier:waiting";
+}
+
 bool Slurm::usable(const std::string& name) const {
   const auto found = nodes_.find(name);
   if (found == nodes_.end()) return false;

@@ -27,6 +27,8 @@ class Slurm {
   void start(const std::vector<agent::ConfigFile>& files);
   // A slurmd calls from `address`; false when it is told that there is no such node.
   bool registers(const std::string& node, const std::string& address);
+  // slurmctld starts again from a state in which the node was not admitted yet.
+  void forget(const std::string& node);
   // Starts a job on every idle node of the partition that a job may use; gives their names.
   std::vector<std::string> run_job(const std::string& partition, int nodes);
   void end_job(const std::vector<std::string>& nodes);

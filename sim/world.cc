@@ -41,7 +41,7 @@ ClusterState load(const std::string& text) {
 World::World(std::uint64_t seed, const reconcile::ClusterWish& wish) : random_(seed) {
   const reconcile::Context context{now_, &random_, [this](int n) { return random_.hex(2 * n); }, &settings, 0};
   state_ = reconcile::create(wish, context, events);
-  disk_ = save(state_);
+  disk_ = state_;
   after(Millis(0), [this] { step(); });
 }
 
@@ -100,7 +100,7 @@ void World::restart() {
   ++process_;
   inbox_.clear();
   observed_ = {};
-  state_ = load(disk_);
+  state_ = load(save(disk_));  // through the text that a store keeps
   wake_.reset();
   enrol_calls_.clear();
   after(Millis(500), [this] { step(); });
@@ -118,7 +118,7 @@ void World::commit(const reconcile::Changes& changes) {
   if (changes.none()) return;
   ++state_.revision;
   events.insert(events.end(), changes.events.begin(), changes.events.end());
-  disk_ = save(state_);
+  disk_ = state_;
   gone_ = gone_ || changes.removed;
 }
 
@@ -243,6 +243,8 @@ void World::command(const MachineId& id, const agent::Command& command) {
       if (setup.role == NodeType::Compute) register_node(id, setup.node_name);
       tell_if_same_process(process, reconcile::CommandDone{id, {command_id, true, "", {}}});
     });
+  } else if (command.call_again) {
+    after(kSlurmTakes, [this, id, node = found->second.host_name] { register_node(id, node); });
   } else if (command.slurm) {
     after(kSlurmTakes, [this, id, steps = *command.slurm, command_id = command.id, process] {
       if (!machines_.contains(id) || !machines_[id].alive) return;
@@ -264,6 +266,11 @@ void World::report_nodes() {
   for (const auto& [id, machine] : machines_)
     if (machine.role == NodeType::Controller && machine.alive && machine.set_up)
       after(Millis(100), [this, id = id] { tell(reconcile::NodesSeen{id, slurm.view()}); });
+}
+
+void World::slurm_forgets(const std::string& node) {
+  slurm.forget(node);
+  report_nodes();
 }
 
 void World::kill(const MachineId& id) {
@@ -310,9 +317,9 @@ void World::check() {
   for (const auto& [node, leaves] : slurm.leaves())
     if (leaves.size() != 1) broken.push_back(node + " is on " + std::to_string(leaves.size()) + " leaves");
   for (const auto& [node, n] : slurm.nodes()) {
-    const bool machine =
-        std::ranges::any_of(machines_, [&](const auto& item) { return item.second.host_name == node; });
-    if (n.jobs > 0 && !machine) broken.push_back("the machine of the busy node " + node + " was ended");
+    auto is_its = [&](const auto& item) { return item.second.host_name == node; };
+    if (n.jobs > 0 && std::ranges::none_of(machines_, is_its))
+      broken.push_back("the machine of the busy node " + node + " was ended");
     if (!slurm.leaves().empty() && !slurm.leaves().contains(node)) broken.push_back(node + " is on no leaf");
   }
 }

@@ -23,6 +23,8 @@ class World {
   void change(const reconcile::ClusterChange& change);
   void remove();
   void set_capacity(const std::string& instance_type, int machines);
+  // slurmctld has restarted from an old state, and the controller's agent sees it.
+  void slurm_forgets(const std::string& node);
   // The machine ends by itself.
   void kill(const MachineId& machine);
   // The process is dropped at its nth effect from now, before (or after) it is carried out.
@@ -82,7 +84,7 @@ class World {
   std::map<std::pair<Time, int>, std::function<void()>> queue_;
   int last_queued_ = 0;
   std::vector<reconcile::Input> inbox_;
-  std::string disk_;  // the state as last committed
+  ClusterState disk_;  // the state as last committed
   int process_ = 1;
   int crash_in_ = 0;
   bool crash_after_ = false;

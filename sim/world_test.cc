@@ -168,7 +168,7 @@ TEST_F(WorldTest, AddsAndDeletesGroups) {
 }
 
 TEST_F(WorldTest, ManyArrivalsCostFewReconfigures) {
-  World big(3, example(100));
+  World big(3, example(60));
   ASSERT_TRUE(big.run(kMinute, [&] { return big.all_ready(); }));
   EXPECT_LE(big.slurm.reconfigures, 3);
   EXPECT_THAT(big.broken, IsEmpty());
@@ -185,6 +185,16 @@ TEST_F(WorldTest, AFileThatSlurmRefusesHoldsUpNoNodeAndIsTriedAgain) {
   EXPECT_TRUE(world_.run(kMinute, [&] { return world_.ready("p5") == 10; }))
       << json::serialize(to_json(world_.slot("p5-10"))) << json::serialize(to_json(world_.slurm.view()));
   EXPECT_EQ(world_.state().slurm.failure, "");
+}
+
+TEST_F(WorldTest, ANodeThatSlurmHasForgottenJoinsAgain) {
+  ASSERT_TRUE(grows());
+  const Slot before = world_.slot("p5-3");
+  world_.slurm_forgets("p5-3");
+  ASSERT_TRUE(world_.run(kMinute, [&] { return world_.slot("p5-3").state != SlotState::Ready; }));
+  ASSERT_TRUE(world_.run(kMinute, [&] { return world_.all_ready(); }));
+  EXPECT_EQ(world_.slot("p5-3").machine->id, before.machine->id);
+  EXPECT_EQ(world_.slurm.run_job("p5-part", 8).size(), 8U);
 }
 
 TEST_F(WorldTest, DeletesWhileGrowing) {
@@ -222,6 +232,28 @@ TEST_P(CrashTest, AtEveryEffectOfAWholeLife) {
     }
     EXPECT_EQ(world.live_machines(), 0) << "crash at effect " << nth;
     EXPECT_THAT(world.broken, IsEmpty()) << "crash at effect " << nth;
+  }
+}
+
+// An order to slurmctld whose outcome is not known must not leave the cluster stuck.
+TEST_P(CrashTest, AtEveryEffectOfScalingDownAndUpAgain) {
+  bool crashed = true;
+  for (int nth = 1; crashed; ++nth) {
+    World world(1, example(6));
+    ASSERT_TRUE(world.run(kMinute, [&] { return world.all_ready(); }));
+    world.crash_at(nth, GetParam());
+    world.change(scale("p5", kP5, 2));
+    world.run(Millis(1000));
+    world.change(scale("p5", kP5, 5));
+    world.run(Millis(2000));
+    crashed = world.crashes > 0;
+    if (world.state().groups.at("p5").target_count != 5)
+      world.change(scale("p5", kP5, 5));  // lost before it was stored
+    ASSERT_TRUE(world.run(10 * kMinute, [&] { return world.all_ready(); })) << "crash at effect " << nth;
+    EXPECT_EQ(world.slurm.run_job("p5-part", 5).size(), 5U) << "crash at effect " << nth;
+    EXPECT_EQ(world.live_machines(), 9) << "crash at effect " << nth;
+    EXPECT_THAT(world.broken, IsEmpty()) << "crash at effect " << nth;
+    ASSERT_LT(nth, 200);
   }
 }
 
