@@ -61,7 +61,6 @@ Result<void> Engine::start() {
       if (slot.machine) cluster_of_machine_[slot.machine->id] = actor->id;
   }
   for (const ActorPtr& actor : all_actors()) schedule(actor);
-  world_.provider_calls.post([this] { warn_of_strangers(); });
   return {};
 }
 

@@ -45,6 +45,8 @@ class Engine final : public Clusters, public AgentListener {
   Engine& operator=(const Engine&) = delete;
   // Loads every cluster and takes up its work: the provider is listed before anything is launched.
   Result<void> start();
+  // Logs which machines run for clusters that the store does not know. Asks the provider: blocks.
+  void warn_of_strangers();
   // A pool has changed: whoever waits for it tries again at once.
   void capacity_changed();
 
@@ -72,7 +74,6 @@ class Engine final : public Clusters, public AgentListener {
   using ActorPtr = std::shared_ptr<Actor>;
   using Name = std::tuple<std::string, std::string, std::string>;  // account, region, name
 
-  void warn_of_strangers();
   ActorPtr find_actor(const ClusterId& id);
   std::vector<ActorPtr> all_actors();
   int instances_of(const std::string& account, const ClusterId& except);
