@@ -4,6 +4,7 @@
 #include <set>
 #include <sstream>
 
+#include "agent/slurm_text.h"
 #include "reconcile/events.h"
 #include "reconcile/slurm/nodes.h"
 #include "reconcile/slurm/wanted.h"
@@ -261,7 +262,7 @@ void read_back(Work& work, const Observed::Batch& batch, const agent::CommandRes
   work.observed.leaves = leaves ? std::move(*leaves) : std::map<std::string, std::string>{};
   work.observed.partitions = read_partition_lines(result.steps.end()[-2].output);
   work.observed.slurm_nodes.clear();
-  on_nodes_seen(work, read_node_lines(result.steps.back().output));
+  on_nodes_seen(work, agent::parse_nodes(result.steps.back().output));
   work.observed.nodes_read_at = batch.sent;
   work.observed.slurm_read = true;
   for (auto& [id, slot] : work.state.slots) {

@@ -58,23 +58,6 @@ std::vector<std::string> nodes_where(Work& work, Wanted wanted) {
 
 }  // namespace
 
-std::vector<agent::NodeView> read_node_lines(const std::string& output) {
-  std::vector<agent::NodeView> nodes;
-  std::size_t at = 0;
-  while (at < output.size()) {
-    const std::size_t end = std::min(output.find('\n', at), output.size());
-    const std::string line = output.substr(at, end - at);
-    at = end + 1;
-    const std::size_t a = line.find('|');
-    const std::size_t b = a == std::string::npos ? a : line.find('|', a + 1);
-    const std::size_t c = b == std::string::npos ? b : line.find('|', b + 1);
-    if (c == std::string::npos) continue;
-    nodes.push_back(
-        {line.substr(0, a), line.substr(a + 1, b - a - 1), line.substr(b + 1, c - b - 1), line.substr(c + 1)});
-  }
-  return nodes;
-}
-
 void on_nodes_seen(Work& work, const std::vector<agent::NodeView>& nodes) {
   for (const agent::NodeView& view : nodes) work.observed.slurm_nodes[view.name] = view;
 }

@@ -13,8 +13,6 @@ inline constexpr const char* kNoAddress = "0.0.0.0";
 inline constexpr const char* kWaiting = "espalier:waiting";
 inline constexpr const char* kDraining = "espalier:scale-down";
 
-// Lines of ReadNodes: "name|state|address|reason".
-std::vector<agent::NodeView> read_node_lines(const std::string& output);
 void on_nodes_seen(Work& work, const std::vector<agent::NodeView>& nodes);
 
 // The slot's node may be used: its machine has registered, is placed, and slurmctld shows it up.
