@@ -1,9 +1,9 @@
 // The HyperPod API: awsJson1.1 requests in, answers out; no sockets.
 //
-// handle() takes what http::Server hands over and calls `reply` once, on the caller's thread; only Espalier.WatchEvents
-// answers later, from a thread of the engine's. The path of a request: target → authenticate → parse → validate by the
-// shape → operation → answer. Everything that can be wrong with a request is told by the error table of errors.h.
-// Safe from any thread; calls of the engine may take a commit's time, so give the listener a few threads.
+// handle() takes what http::Server hands over and calls `reply` once: reads on the caller's thread, what changes a
+// cluster or waits for an event later, from a thread of the engine's. The path of a request: target → authenticate →
+// parse → validate by the shape → operation → answer. Everything that can be wrong with a request is told by the error
+// table of errors.h. Safe from any thread.
 #pragma once
 
 #include <functional>

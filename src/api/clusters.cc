@@ -14,34 +14,42 @@ Result<json::object> arn_answer(const Services& services, const ClusterId& id) {
   return json::object{{"ClusterArn", arn_of(*row)}};
 }
 
-Result<json::object> create_cluster(const Services& services, const Call& call) {
+void create_cluster(const Services& services, const Call& call, const Done& done) {
   const auto wish = cluster_wish(call.caller, call.input);
-  if (!wish) return tl::unexpected(wish.error());
-  const auto id = services.clusters.create(*wish);
-  if (!id) return tl::unexpected(id.error());
-  Cluster made;
-  made.id = *id;
-  made.region = call.caller.region;
-  made.account = call.caller.account;
-  return json::object{{"ClusterArn", arn_of(made)}};
+  if (!wish) return done(tl::unexpected(wish.error()));
+  services.clusters.create(*wish, [caller = call.caller, done](const Result<ClusterId>& id) {
+    if (!id) return done(tl::unexpected(id.error()));
+    Cluster made;
+    made.id = *id;
+    made.region = caller.region;
+    made.account = caller.account;
+    done(json::object{{"ClusterArn", arn_of(made)}});
+  });
 }
 
-Result<json::object> update_cluster(const Services& services, const Call& call) {
+// Answers `answer`, which was made before the change: the cluster may be gone after it.
+engine::Clusters::Changed answer_when_done(json::object answer, const Done& done) {
+  return [answer = std::move(answer), done](const Result<void>& ok) {
+    done(ok ? Result<json::object>(answer) : tl::unexpected(ok.error()));
+  };
+}
+
+void update_cluster(const Services& services, const Call& call, const Done& done) {
   const auto id = find_cluster(services, call);
-  if (!id) return tl::unexpected(id.error());
+  if (!id) return done(tl::unexpected(id.error()));
   const auto change = cluster_change(call.input);
-  if (!change) return tl::unexpected(change.error());
-  if (auto ok = services.clusters.update(*id, *change); !ok) return tl::unexpected(ok.error());
-  return arn_answer(services, *id);
+  if (!change) return done(tl::unexpected(change.error()));
+  auto answer = arn_answer(services, *id);
+  if (!answer) return done(std::move(answer));
+  services.clusters.update(*id, *change, answer_when_done(std::move(*answer), done));
 }
 
-Result<json::object> delete_cluster(const Services& services, const Call& call) {
+void delete_cluster(const Services& services, const Call& call, const Done& done) {
   const auto id = find_cluster(services, call);
-  if (!id) return tl::unexpected(id.error());
-  auto answer = arn_answer(services, *id);  // before it can be gone
-  if (!answer) return answer;
-  if (auto ok = services.clusters.remove(*id); !ok) return tl::unexpected(ok.error());
-  return answer;
+  if (!id) return done(tl::unexpected(id.error()));
+  auto answer = arn_answer(services, *id);
+  if (!answer) return done(std::move(answer));
+  services.clusters.remove(*id, answer_when_done(std::move(*answer), done));
 }
 
 Result<json::object> describe_cluster(const Services& services, const Call& call) {
@@ -77,8 +85,10 @@ Result<json::object> list_clusters(const Services& services, const Call& call) {
 }  // namespace
 
 std::vector<Operation> cluster_operations() {
-  return {at_once("SageMaker.CreateCluster", create_cluster), at_once("SageMaker.UpdateCluster", update_cluster),
-          at_once("SageMaker.DeleteCluster", delete_cluster), at_once("SageMaker.DescribeCluster", describe_cluster),
+  return {{"SageMaker.CreateCluster", create_cluster},
+          {"SageMaker.UpdateCluster", update_cluster},
+          {"SageMaker.DeleteCluster", delete_cluster},
+          at_once("SageMaker.DescribeCluster", describe_cluster),
           at_once("SageMaker.ListClusters", list_clusters)};
 }
 

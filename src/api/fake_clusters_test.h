@@ -18,7 +18,17 @@ class FakeClusters final : public engine::Clusters {
   std::function<void()> waiting;                  // of await_event
   Time now{Millis(1'767'225'600'250)};
 
-  Result<ClusterId> create(const reconcile::ClusterWish& wish) override {
+  void create(const reconcile::ClusterWish& wish, Created reply) override { reply(make(wish)); }
+  void update(const ClusterId& id, const reconcile::ClusterChange& change, Changed reply) override {
+    auto ok = reconcile::check(change, states.at(id), quotas, 0);
+    if (ok) changes.push_back(change);
+    reply(ok);
+  }
+  void remove(const ClusterId& id, Changed reply) override {
+    states.at(id).cluster.status = ClusterStatus::Deleting;
+    reply({});
+  }
+  Result<ClusterId> make(const reconcile::ClusterWish& wish) {
     if (find(wish.account, wish.region, wish.name))
       return fail(ErrorCode::kExists, "Cluster {} exists already", wish.name);
     if (auto ok = reconcile::check(wish, quotas, 0); !ok) return tl::unexpected(ok.error());
@@ -35,15 +45,6 @@ class FakeClusters final : public engine::Clusters {
     for (const auto& group : wish.groups) add_group(state, group);
     now += Millis(1000);
     return id;
-  }
-  Result<void> update(const ClusterId& id, const reconcile::ClusterChange& change) override {
-    if (auto ok = reconcile::check(change, states.at(id), quotas, 0); !ok) return ok;
-    changes.push_back(change);
-    return {};
-  }
-  Result<void> remove(const ClusterId& id) override {
-    states.at(id).cluster.status = ClusterStatus::Deleting;
-    return {};
   }
   Result<ClusterId> find(const std::string& account, const std::string& region, const std::string& name) override {
     for (const auto& [id, state] : states) {

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <deque>
 #include <functional>
-#include <future>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -12,6 +11,7 @@
 
 #include "base/timers.h"
 #include "engine/agent_hub.h"
+#include "engine/clusters.h"
 #include "reconcile/step.h"
 #include "store/store.h"
 
@@ -40,9 +40,8 @@ struct Actor {
 
   std::mutex inbox_mutex;  // what follows
   std::vector<reconcile::Input> inbox;
-  std::deque<std::promise<Result<void>>>
-      user_calls;           // one for each UserChange and UserDelete in the inbox or under way
-  std::size_t refused = 0;  // how many of the oldest were answered before their outcome was stored
+  std::deque<Clusters::Changed> user_calls;  // one for each UserChange and UserDelete in the inbox or under way
+  std::size_t refused = 0;                   // how many of the oldest were answered before their outcome was stored
   std::map<std::int64_t, AgentListener::EnrolReply> enrol_calls;
   std::int64_t last_enrol_call = 0;
   std::vector<EventWaiter> event_waiters;

@@ -1,4 +1,7 @@
 // The engine as the API sees it: create, change, remove and read clusters. Safe from any thread.
+//
+// What changes a cluster answers by a callback, once, when it is on disk or surely refused: on the caller's thread when
+// that is known at once, else on one of the engine's. When the engine ends first, it never answers.
 #pragma once
 
 #include <functional>
@@ -26,10 +29,12 @@ class Clusters {
  public:
   virtual ~Clusters() = default;
 
-  // Checks, stores and starts it; returns when it is on disk. kExists: the name is taken in this account and region.
-  virtual Result<ClusterId> create(const reconcile::ClusterWish& wish) = 0;
-  virtual Result<void> update(const ClusterId& cluster, const reconcile::ClusterChange& change) = 0;
-  virtual Result<void> remove(const ClusterId& cluster) = 0;
+  using Created = std::function<void(Result<ClusterId>)>;
+  using Changed = std::function<void(Result<void>)>;
+  // Checks, stores and starts it. kExists: the name is taken in this account and region.
+  virtual void create(const reconcile::ClusterWish& wish, Created reply) = 0;
+  virtual void update(const ClusterId& cluster, const reconcile::ClusterChange& change, Changed reply) = 0;
+  virtual void remove(const ClusterId& cluster, Changed reply) = 0;
 
   // By name or ARN within account and region. kNotFound.
   virtual Result<ClusterId> find(const std::string& account, const std::string& region,

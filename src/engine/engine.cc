@@ -150,7 +150,11 @@ Result<void> Engine::read(const ClusterId& cluster, const std::function<void(con
 
 // ---- users -----------------------------------------------------------------------------------------------------
 
-Result<ClusterId> Engine::create(const reconcile::ClusterWish& wish) {
+void Engine::create(const reconcile::ClusterWish& wish, Created reply) {
+  world_.steps.post([this, wish, reply = std::move(reply)] { reply(make(wish)); });
+}
+
+Result<ClusterId> Engine::make(const reconcile::ClusterWish& wish) {
   const auto& quotas = settings_.reconcile.quotas;
   if (auto ok = reconcile::check(wish, quotas, instances_of(wish.account, {})); !ok) return tl::unexpected(ok.error());
   if (auto ok = offered(wish.groups); !ok) return tl::unexpected(ok.error());
@@ -187,26 +191,29 @@ Result<void> Engine::offered(const std::vector<reconcile::GroupWish>& groups) {
   return {};
 }
 
-Result<void> Engine::ask_user(const ClusterId& cluster, reconcile::Input input) {
+void Engine::ask_user(const ClusterId& cluster, reconcile::Input input, Changed reply) {
   const ActorPtr actor = find_actor(cluster);
-  if (!actor) return fail(ErrorCode::kNotFound, "Cluster {} not found", cluster.value);
-  std::future<Result<void>> answer;
-  {
+  bool there = actor != nullptr;
+  if (there) {
     const std::lock_guard lock(actor->inbox_mutex);
-    if (actor->gone) return fail(ErrorCode::kNotFound, "Cluster {} not found", cluster.value);
-    actor->inbox.push_back(std::move(input));
-    answer = actor->user_calls.emplace_back().get_future();
+    there = !actor->gone;
+    if (there) {
+      actor->inbox.push_back(std::move(input));
+      actor->user_calls.push_back(std::move(reply));
+    }
   }
+  if (!there) return reply(fail(ErrorCode::kNotFound, "Cluster {} not found", cluster.value));
   schedule(actor);
-  return answer.get();
 }
 
-Result<void> Engine::update(const ClusterId& cluster, const reconcile::ClusterChange& change) {
-  if (auto ok = offered(change.groups); !ok) return ok;
-  return ask_user(cluster, reconcile::UserChange{change});
+void Engine::update(const ClusterId& cluster, const reconcile::ClusterChange& change, Changed reply) {
+  if (auto ok = offered(change.groups); !ok) return reply(ok);
+  ask_user(cluster, reconcile::UserChange{change}, std::move(reply));
 }
 
-Result<void> Engine::remove(const ClusterId& cluster) { return ask_user(cluster, reconcile::UserDelete{}); }
+void Engine::remove(const ClusterId& cluster, Changed reply) {
+  ask_user(cluster, reconcile::UserDelete{}, std::move(reply));
+}
 
 void Engine::await_event(const ClusterId& cluster, std::int64_t sequence, Millis wait, std::function<void()> ready) {
   const ActorPtr actor = find_actor(cluster);
@@ -379,42 +386,42 @@ void Engine::note_machines(const Actor& actor, const reconcile::Changes& changes
 void Engine::publish(const ActorPtr& actor, reconcile::Output output) {
   note_machines(*actor, output.changes);
   for (reconcile::Effect& effect : output.effects) carry_out(actor, std::move(effect));
-  std::vector<std::promise<Result<void>>> answered;
+  std::vector<std::pair<Changed, Result<void>>> answered;
   {
     const std::lock_guard lock(actor->inbox_mutex);
     const auto refused = std::min(output.user.size(), actor->refused);
     actor->refused -= refused;
     output.user.erase(output.user.begin(), output.user.begin() + static_cast<std::ptrdiff_t>(refused));
-    for (std::size_t i = 0; i < output.user.size(); ++i) {
-      answered.push_back(std::move(actor->user_calls.front()));
+    for (Result<void>& result : output.user) {
+      answered.emplace_back(std::move(actor->user_calls.front()), std::move(result));
       actor->user_calls.pop_front();
     }
     if (!output.changes.events.empty()) actor->last_event = output.changes.events.back().sequence;
     if (output.changes.removed) {
       actor->gone = true;
-      for (auto& call : actor->user_calls)
-        call.set_value(fail(ErrorCode::kNotFound, "Cluster {} not found", actor->id.value));
+      for (Changed& call : actor->user_calls)
+        answered.emplace_back(std::move(call), fail(ErrorCode::kNotFound, "Cluster {} not found", actor->id.value));
       actor->user_calls.clear();
     }
   }
   if (output.changes.removed) forget(*actor);
   prune_events(*actor, output.changes);
-  for (std::size_t i = 0; i < answered.size(); ++i) answered[i].set_value(std::move(output.user[i]));
+  for (auto& [reply, result] : answered) reply(std::move(result));
   answer_event_waiters(*actor, output.changes.removed);
   wake_at(actor, output.wake);
 }
 
 // Users do not wait for a store that fails. What they asked for is kept and carried out when it can be stored.
 void Engine::refuse_users(Actor& actor, const Error& cause) {
-  std::deque<std::promise<Result<void>>> refused;
+  std::deque<Changed> refused;
   {
     const std::lock_guard lock(actor.inbox_mutex);
     refused.swap(actor.user_calls);
     actor.refused += refused.size();
   }
-  for (auto& call : refused)
-    call.set_value(fail(ErrorCode::kUnavailable,
-                        "the control plane cannot store it now and will carry it out when it can: {}", cause.message));
+  for (Changed& reply : refused)
+    reply(fail(ErrorCode::kUnavailable, "the control plane cannot store it now and will carry it out when it can: {}",
+               cause.message));
 }
 
 void Engine::prune_events(const Actor& actor, const reconcile::Changes& changes) {

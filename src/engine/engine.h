@@ -51,9 +51,9 @@ class Engine final : public Clusters, public AgentListener {
   void capacity_changed();
 
   // Clusters
-  Result<ClusterId> create(const reconcile::ClusterWish& wish) override;
-  Result<void> update(const ClusterId& cluster, const reconcile::ClusterChange& change) override;
-  Result<void> remove(const ClusterId& cluster) override;
+  void create(const reconcile::ClusterWish& wish, Created reply) override;
+  void update(const ClusterId& cluster, const reconcile::ClusterChange& change, Changed reply) override;
+  void remove(const ClusterId& cluster, Changed reply) override;
   Result<ClusterId> find(const std::string& account, const std::string& region,
                          const std::string& name_or_arn) override;
   std::vector<ClusterId> list(const std::string& account, const std::string& region) override;
@@ -80,7 +80,8 @@ class Engine final : public Clusters, public AgentListener {
   void add(const ActorPtr& actor);
   void forget(const Actor& actor);
   Result<void> offered(const std::vector<reconcile::GroupWish>& groups);
-  Result<void> ask_user(const ClusterId& cluster, reconcile::Input input);
+  Result<ClusterId> make(const reconcile::ClusterWish& wish);
+  void ask_user(const ClusterId& cluster, reconcile::Input input, Changed reply);
 
   void post(const ActorPtr& actor, reconcile::Input input);
   void post_to_machine(const MachineId& machine, reconcile::Input input);

@@ -4,9 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <future>
-#include <thread>
-
 #include "engine/fake_agent_test.h"
 #include "provider/sim/fake_provider.h"
 #include "store/faulty.h"
@@ -127,26 +124,28 @@ class EngineTest : public testing::Test {
     clock_.advance(end - clock_.now());
     settle();
   }
-  // For calls that block until a step has answered them: this thread runs the steps.
-  template <typename Ask>
-  Result<void> ask(Ask what) {
-    auto answer = std::async(std::launch::async, what);
-    while (answer.wait_for(Millis(0)) != std::future_status::ready) {
-      settle();
-      std::this_thread::yield();
-    }
-    settle();
-    return answer.get();
-  }
   Result<void> update(const ClusterId& cluster, const ClusterChange& change) {
-    return ask([&, cluster] { return engine().update(cluster, change); });
+    std::optional<Result<void>> answer;
+    engine().update(cluster, change, [&](const Result<void>& result) { answer = result; });
+    settle();
+    return answer.value();
   }
   Result<void> remove(const ClusterId& cluster) {
-    return ask([&, cluster] { return engine().remove(cluster); });
+    std::optional<Result<void>> answer;
+    engine().remove(cluster, [&](const Result<void>& result) { answer = result; });
+    settle();
+    return answer.value();
+  }
+  // Runs no step of the new cluster.
+  Result<ClusterId> try_create(const ClusterWish& wish = example()) {
+    std::optional<Result<ClusterId>> answer;
+    engine().create(wish, [&](const Result<ClusterId>& result) { answer = result; });
+    while (!answer) EXPECT_TRUE(process_->steps.run_one());
+    return *answer;
   }
 
   ClusterId create(const ClusterWish& wish = example()) {
-    auto made = engine().create(wish);
+    auto made = try_create(wish);
     EXPECT_TRUE(made) << made.error().message;
     return made.value_or(ClusterId());
   }
@@ -241,7 +240,7 @@ TEST_F(EngineTest, NothingIsLaunchedBeforeTheMachinesAreListed) {
 
 TEST_F(EngineTest, NameIsTakenWithinAccountAndRegion) {
   create();
-  const auto second = engine().create(example());
+  const auto second = try_create();
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, ErrorCode::kExists);
   EXPECT_THAT(second.error().message, HasSubstr("demo is already in use in region us-west-2"));
@@ -253,7 +252,7 @@ TEST_F(EngineTest, NameIsTakenWithinAccountAndRegion) {
 
 TEST_F(EngineTest, TypeThatTheProviderHasNotIsRefusedWithTheReason) {
   provider_.refuse(kWorkerType, "this host is too small");
-  const auto made = engine().create(example());
+  const auto made = try_create();
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code, ErrorCode::kInvalid);
   EXPECT_THAT(made.error().message, HasSubstr("InstanceGroup cpu: "));
@@ -264,7 +263,7 @@ TEST_F(EngineTest, TypeThatTheProviderHasNotIsRefusedWithTheReason) {
 TEST_F(EngineTest, TypeThatTheProviderHasNotIsRefusedInAnUpdateToo) {
   const ClusterId cluster = create();
   provider_.refuse(kWorkerType, "this host is too small");
-  const auto done = engine().update(cluster, scale(4));
+  const auto done = update(cluster, scale(4));
   ASSERT_FALSE(done);
   EXPECT_THAT(done.error().message, HasSubstr("this host is too small"));
   EXPECT_EQ(state(cluster).groups.at("cpu").target_count, 2);
@@ -296,8 +295,8 @@ TEST_F(EngineTest, UpdateThatMakesNoSenseIsRefused) {
 
 TEST_F(EngineTest, UnknownClusterIsNotFound) {
   const ClusterId unknown("abcdefghijkl");
-  EXPECT_EQ(engine().update(unknown, {}).error().code, ErrorCode::kNotFound);
-  EXPECT_EQ(engine().remove(unknown).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(update(unknown, {}).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(remove(unknown).error().code, ErrorCode::kNotFound);
   EXPECT_EQ(engine().read(unknown, [](const View&) { FAIL(); }).error().code, ErrorCode::kNotFound);
 }
 
@@ -486,7 +485,7 @@ TEST_F(EngineTest, CreateThatWasStoredAndNotAnsweredIsThere) {
 
 TEST_F(EngineTest, CreateThatCannotBeStoredLeavesNothing) {
   faulty_.plan({.dies = true});
-  EXPECT_FALSE(engine().create(example()));
+  EXPECT_FALSE(try_create());
   settle();
   EXPECT_FALSE(engine().find(kAccount, kRegion, "demo"));
   EXPECT_EQ(provider_.calls(Call::kList), 0);
@@ -616,7 +615,7 @@ TEST_F(EngineTest, DeleteTerminatesAllAndFreesTheName) {
   EXPECT_THAT(engine().list(kAccount, kRegion), IsEmpty());
   EXPECT_FALSE(engine().find(kAccount, kRegion, "demo"));
   EXPECT_THAT(disk_->load().value(), IsEmpty());
-  EXPECT_EQ(engine().remove(cluster).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(remove(cluster).error().code, ErrorCode::kNotFound);
   EXPECT_NE(create(), cluster);
 }
 
@@ -737,7 +736,7 @@ TEST_F(EngineTest, RestartGoesOnWithADeletion) {
 
 TEST_F(EngineTest, StartFailsWhenTheStoreDoes) {
   faulty_.plan({.dies = true});
-  EXPECT_FALSE(engine().create(example()));
+  EXPECT_FALSE(try_create());
   process_.reset();
   process_ = std::make_unique<Process>("boot-2", clock_, store_, provider_);
   EXPECT_FALSE(engine().start());
