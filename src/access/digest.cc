@@ -1,0 +1,48 @@
+#include "access/digest.h"
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <openssl/sha.h>
+
+#include <array>
+
+namespace espalier::access {
+
+namespace {
+
+const unsigned char* bytes(std::string_view text) { return reinterpret_cast<const unsigned char*>(text.data()); }
+using Digest = std::array<unsigned char, SHA256_DIGEST_LENGTH>;
+std::string text(const Digest& digest) { return {reinterpret_cast<const char*>(digest.data()), digest.size()}; }
+
+}  // namespace
+
+std::string to_hex(std::string_view raw) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string out;
+  out.reserve(raw.size() * 2);
+  for (const char c : raw) {
+    const auto byte = static_cast<unsigned char>(c);
+    out += kDigits[byte >> 4];
+    out += kDigits[byte & 0xF];
+  }
+  return out;
+}
+
+std::string sha256_hex(std::string_view data) {
+  Digest digest;
+  SHA256(bytes(data), data.size(), digest.data());
+  return to_hex(text(digest));
+}
+
+std::string hmac_sha256(std::string_view key, std::string_view data) {
+  Digest digest;
+  HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), bytes(data), data.size(), digest.data(), nullptr);
+  return text(digest);
+}
+
+bool same_secret(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
+}
+
+}  // namespace espalier::access

@@ -1,0 +1,15 @@
+// SHA-256 and what is made from it. Raw bytes unless the name says hex.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace espalier::access {
+
+std::string sha256_hex(std::string_view data);
+std::string hmac_sha256(std::string_view key, std::string_view data);
+std::string to_hex(std::string_view bytes);  // lower case
+// Takes the same time wherever they differ. Their lengths are no secret.
+bool same_secret(std::string_view a, std::string_view b);
+
+}  // namespace espalier::access
