@@ -29,6 +29,16 @@ tl::expected<json::object, WireError> parse_body(const std::string& body) {
   return std::move(parsed->get_object());
 }
 
+WireError not_served(const std::string& target) {
+  const auto* model = operation_model(target);
+  if (!model) return unknown_operation(fmt::format("There is no operation '{}'.", target));
+  if (!model->eks)
+    return unknown_operation(
+        fmt::format("{} is an operation of the service that Espalier does not serve yet.", target));
+  return wire_error({ErrorCode::kInvalid,
+                     fmt::format("{} is for clusters with Orchestrator.Eks; Espalier runs Slurm clusters.", target)});
+}
+
 struct Prepared {
   const Operation* operation = nullptr;
   Call call;
@@ -40,14 +50,9 @@ tl::expected<Prepared, WireError> prepare(const http::Request& request, const Se
     return tl::unexpected(unknown_operation(
         "This is the HyperPod API: send POST / with a header X-Amz-Target, such as SageMaker.ListClusters."));
   const Operation* operation = find_operation(target);
-  if (!operation) {
-    const bool known = input_shape(target) != nullptr;
-    return tl::unexpected(unknown_operation(
-        known ? fmt::format("{} is an operation of the service that Espalier does not serve yet.", target)
-              : fmt::format("There is no operation '{}'.", target)));
-  }
   auto caller = authenticate(request, settings);
   if (!caller) return tl::unexpected(wire_error(caller.error()));
+  if (!operation) return tl::unexpected(not_served(target));
   auto body = parse_body(request.body);
   if (!body) return tl::unexpected(body.error());
   if (auto valid = validate(*input_shape(target), *body); !valid) return tl::unexpected(wire_error(valid.error()));

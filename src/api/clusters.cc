@@ -15,33 +15,23 @@ Result<json::object> arn_answer(const Services& services, const ClusterId& id) {
 }
 
 void create_cluster(const Services& services, const Call& call, const Done& done) {
-  const auto wish = cluster_wish(call.caller, call.input);
-  if (!wish) return done(tl::unexpected(wish.error()));
-  services.clusters.create(*wish, [caller = call.caller, done](const Result<ClusterId>& id) {
-    if (!id) return done(tl::unexpected(id.error()));
-    Cluster made;
-    made.id = *id;
-    made.region = caller.region;
-    made.account = caller.account;
-    done(json::object{{"ClusterArn", arn_of(made)}});
-  });
-}
-
-// Answers `answer`, which was made before the change: the cluster may be gone after it.
-engine::Clusters::Changed answer_when_done(json::object answer, const Done& done) {
-  return [answer = std::move(answer), done](const Result<void>& ok) {
-    done(ok ? Result<json::object>(answer) : tl::unexpected(ok.error()));
-  };
+  services.clusters.create(cluster_wish(call.caller, call.input),
+                           [caller = call.caller, done](const Result<ClusterId>& id) {
+                             if (!id) return done(tl::unexpected(id.error()));
+                             Cluster made;
+                             made.id = *id;
+                             made.region = caller.region;
+                             made.account = caller.account;
+                             done(json::object{{"ClusterArn", arn_of(made)}});
+                           });
 }
 
 void update_cluster(const Services& services, const Call& call, const Done& done) {
   const auto id = find_cluster(services, call);
   if (!id) return done(tl::unexpected(id.error()));
-  const auto change = cluster_change(call.input);
-  if (!change) return done(tl::unexpected(change.error()));
   auto answer = arn_answer(services, *id);
   if (!answer) return done(std::move(answer));
-  services.clusters.update(*id, *change, answer_when_done(std::move(*answer), done));
+  services.clusters.update(*id, cluster_change(call.input), answer_when_done(std::move(*answer), done));
 }
 
 void delete_cluster(const Services& services, const Call& call, const Done& done) {

@@ -79,9 +79,11 @@ TEST_F(ClusterApi, RefusalsSayWhatToPass) {
   const std::pair<std::string, const char*> cases[] = {
       {demo_with("/NodeProvisioningMode", "null"), "pass NodeProvisioningMode=Continuous"},
       {demo_with("/Orchestrator", "null"), R"(pass Orchestrator={"Slurm":{}})"},
-      {demo_with("/Orchestrator", "{}"), "exactly one of Eks and Slurm"},
-      {demo_with("/Orchestrator/Slurm/SlurmConfigStrategy", "\"Merge\""), "SlurmConfigStrategy is not available"},
-      {demo_with("/InstanceGroups/1/InstanceType", "\"ml.p9.48xlarge\""), "no instance type 'ml.p9.48xlarge'"},
+      {demo_with("/Orchestrator", "{}"), "exactly one of [Eks, Slurm]"},
+      {demo_with("/Orchestrator/Slurm/SlurmConfigStrategy", "\"Merge\""),
+       R"('orchestrator.slurm.slurmConfigStrategy' failed to satisfy constraint: Member is not available)"},
+      {demo_with("/InstanceGroups/1/InstanceType", "\"ml.p9.48xlarge\""),
+       "Value 'ml.p9.48xlarge' at 'instanceGroups.2.member.instanceType'"},
       {demo_with("/InstanceGroups/1/InstanceType", "null"), "exactly one of InstanceType and InstanceRequirements"},
       {demo_with("/InstanceGroups/0/SlurmConfig/NodeType", "\"Compute\""), "no InstanceGroup with Controller"},
       {demo_with("/InstanceGroups/1/SlurmConfig/NodeType", "\"Worker\""), "[Controller, Login, Compute]"},
@@ -99,9 +101,17 @@ TEST_F(ClusterApi, RefusalsSayWhatToPass) {
   EXPECT_TRUE(clusters.states.empty());
 }
 
+TEST_F(ClusterApi, AllThatIsWrongIsSaidAtOnce) {
+  const auto reply = call("CreateCluster", R"({"ClusterName": "a_b", "NodeRecovery": "Sometimes"})");
+  EXPECT_THAT(reply.message(),
+              AllOf(HasSubstr("4 validation errors"), HasSubstr("'clusterName'"), HasSubstr("'nodeRecovery'"),
+                    HasSubstr("'orchestrator'"), HasSubstr("'nodeProvisioningMode'")));
+}
+
 TEST_F(ClusterApi, EksIsRefused) {
   const auto eks = R"({"Eks": {"ClusterArn": "arn:aws:eks:us-west-2:123456789012:cluster/a"}})";
-  EXPECT_THAT(call("CreateCluster", demo_with("/Orchestrator", eks)).message(), HasSubstr(R"({"Slurm":{}})"));
+  EXPECT_THAT(call("CreateCluster", demo_with("/Orchestrator", eks)).message(),
+              AllOf(HasSubstr("'orchestrator.eks'"), HasSubstr("Espalier runs Slurm clusters")));
 }
 
 TEST_F(ClusterApi, QuotasAreLimits) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "engine/clusters.h"
+#include "reconcile/cluster/tags.h"
 
 namespace espalier::api {
 
@@ -22,6 +23,11 @@ class FakeClusters final : public engine::Clusters {
   void update(const ClusterId& id, const reconcile::ClusterChange& change, Changed reply) override {
     auto ok = reconcile::check(change, states.at(id), quotas, 0);
     if (ok) changes.push_back(change);
+    auto& spec = states.at(id).cluster.spec;
+    if (auto tags = reconcile::changed_tags(spec, change); ok && tags)
+      spec["Tags"] = reconcile::to_wire(*tags);
+    else if (ok)
+      ok = tl::unexpected(tags.error());
     reply(ok);
   }
   void remove(const ClusterId& id, Changed reply) override {

@@ -9,10 +9,17 @@ Operation at_once(std::string target, Answer answer) {
           [answer](const Services& services, const Call& call, const Done& done) { done(answer(services, call)); }};
 }
 
+engine::Clusters::Changed answer_when_done(json::object answer, Done done) {
+  return [answer = std::move(answer), done = std::move(done)](const Result<void>& ok) {
+    done(ok ? Result<json::object>(answer) : tl::unexpected(ok.error()));
+  };
+}
+
 const Operation* find_operation(std::string_view target) {
   static const auto table = [] {
     std::map<std::string, Operation, std::less<>> all;
-    for (auto& family : {cluster_operations(), node_operations(), event_operations(), own_operations()})
+    for (auto& family :
+         {cluster_operations(), node_operations(), event_operations(), tag_operations(), own_operations()})
       for (const auto& operation : family) all.emplace(operation.target, operation);
     return all;
   }();

@@ -28,9 +28,13 @@ using Answer = Result<json::object> (*)(const Services&, const Call&);
 // An operation that answers at once.
 Operation at_once(std::string target, Answer answer);
 
+// For what changes a cluster. The answer is made before the change: the cluster may be gone after it.
+engine::Clusters::Changed answer_when_done(json::object answer, Done done);
+
 std::vector<Operation> cluster_operations();
 std::vector<Operation> node_operations();
 std::vector<Operation> event_operations();
+std::vector<Operation> tag_operations();
 std::vector<Operation> own_operations();
 
 // nullptr: not served.

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "base/log.h"
+#include "model/instance_type.h"
 
 namespace espalier {
 namespace embedded {
@@ -13,13 +14,8 @@ extern const std::string_view shapes_json;
 
 namespace api {
 
-struct OperationShapes {
-  std::string input, output;
-};
-BOOST_DESCRIBE_STRUCT(OperationShapes, (), (input, output))
-
 struct Model {
-  std::map<std::string, OperationShapes> operations;
+  std::map<std::string, OperationModel> operations;
   std::map<std::string, Shape> shapes;
 };
 BOOST_DESCRIBE_STRUCT(Model, (), (operations, shapes))
@@ -29,6 +25,11 @@ namespace {
 [[noreturn]] void broken(const std::string& why) {
   log::error("api: shapes.json is broken: {}", why);
   std::abort();
+}
+
+void set_instance_types(Shape& shape) {
+  for (const auto& [name, type] : instance_types()) shape.values.push_back(name);
+  shape.hint = instance_type_hint;
 }
 
 const Model& model() {
@@ -43,15 +44,15 @@ const Model& model() {
           std::make_shared<const re2::RE2>(shape.match.empty() ? shape.pattern : shape.match, re2::RE2::Quiet);
       if (!shape.regex->ok()) broken(name + ": " + shape.regex->error());
     }
+    set_instance_types(read->shapes["ClusterInstanceType"]);
     return std::move(*read);
   }();
   return instance;
 }
 
-const Shape* shape_of(std::string_view target, std::string OperationShapes::* which) {
-  const auto found = model().operations.find(std::string(target));
-  if (found == model().operations.end() || (found->second.*which).empty()) return nullptr;
-  return &shape(found->second.*which);
+const Shape* shape_of(std::string_view target, std::string OperationModel::* which) {
+  const auto* operation = operation_model(target);
+  return operation && !(operation->*which).empty() ? &shape(operation->*which) : nullptr;
 }
 
 }  // namespace
@@ -62,8 +63,13 @@ const Shape& shape(const std::string& name) {
   return found->second;
 }
 
-const Shape* input_shape(std::string_view target) { return shape_of(target, &OperationShapes::input); }
-const Shape* output_shape(std::string_view target) { return shape_of(target, &OperationShapes::output); }
+const OperationModel* operation_model(std::string_view target) {
+  const auto found = model().operations.find(std::string(target));
+  return found == model().operations.end() ? nullptr : &found->second;
+}
+
+const Shape* input_shape(std::string_view target) { return shape_of(target, &OperationModel::input); }
+const Shape* output_shape(std::string_view target) { return shape_of(target, &OperationModel::output); }
 
 std::vector<std::string> all_targets() {
   std::vector<std::string> out;

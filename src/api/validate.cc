@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <set>
 
 namespace espalier::api {
 namespace {
 
 constexpr std::size_t kShownProblems = 10;
 constexpr std::size_t kShownValue = 80;
+constexpr const char* kForEks =
+    "Member is for clusters with Orchestrator.Eks; Espalier runs Slurm clusters: leave it out";
 constexpr double kLastSecond = 253'402'300'799;  // the end of year 9999
 
 class Walk {
@@ -56,13 +59,16 @@ class Walk {
     for (const auto& [name, member] : shape.members) {
       const auto* item = value.get_object().if_contains(name);
       if (!item || item->is_null()) {
-        if (member.required) problem(nullptr, below(path, name), "Member must not be null");
+        if (member.required || !member.need.empty())
+          problem(nullptr, below(path, name),
+                  fmt::format("Member must not be null{}{}", member.need.empty() ? "" : ": ", member.need));
         continue;
       }
       ++set;
       if (member.eks)
-        problem(item, below(path, name),
-                "Member is for clusters with Orchestrator.Eks; Espalier runs Slurm clusters: leave it out");
+        problem(item, below(path, name), kForEks);
+      else if (!member.refuse.empty())
+        problem(item, below(path, name), member.refuse);
       else
         visit(api::shape(member.shape), *item, below(path, name));
     }
@@ -80,6 +86,16 @@ class Walk {
         problem(nullptr, at, "Member must not be null");
       else
         visit(api::shape(shape.member), items[i], at);
+    }
+    if (!shape.unique.empty()) unique(shape.unique, items, path);
+  }
+
+  void unique(const std::string& member, const json::array& items, const std::string& path) {
+    std::set<std::string> seen;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      const auto* value = items[i].is_object() ? items[i].get_object().if_contains(member) : nullptr;
+      if (value && !value->is_null() && !seen.insert(json::serialize(*value)).second)
+        problem(value, below(fmt::format("{}.{}.member", path, i + 1), member), "Member must differ from all others");
     }
   }
 
@@ -101,7 +117,10 @@ class Walk {
     if (shape.regex && !re2::RE2::FullMatch({text.data(), text.size()}, *shape.regex))
       problem(&value, path, "Member must satisfy regular expression pattern: " + shape.pattern);
     if (!shape.values.empty() && std::find(shape.values.begin(), shape.values.end(), text) == shape.values.end())
-      problem(&value, path, fmt::format("Member must satisfy enum value set: [{}]", fmt::join(shape.values, ", ")));
+      problem(&value, path,
+              shape.hint
+                  ? fmt::format("Member must be one of the {} known values: {}", shape.values.size(), shape.hint(text))
+                  : fmt::format("Member must satisfy enum value set: [{}]", fmt::join(shape.values, ", ")));
   }
 
   void number(const Shape& shape, const json::value& value, const std::string& path) {

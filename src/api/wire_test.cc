@@ -49,6 +49,15 @@ TEST_F(Wire, OperationsNotServedYetAreNamed) {
   EXPECT_THAT(reply.message(), AllOf(HasSubstr("BatchAddClusterNodes"), HasSubstr("does not serve yet")));
 }
 
+TEST_F(Wire, OperationsForEksSaySo) {
+  for (const auto* operation : {"AttachClusterNodeVolume", "CreateComputeQuota", "ListClusterSchedulerConfigs"}) {
+    const auto reply = call(operation);
+    EXPECT_EQ(reply.status, 400) << operation;
+    EXPECT_EQ(reply.type(), "ValidationException") << operation;
+    EXPECT_THAT(reply.message(), AllOf(HasSubstr(operation), HasSubstr("Orchestrator.Eks"))) << operation;
+  }
+}
+
 TEST_F(Wire, OtherMethodsAreNoOperation) {
   http::Request get{"GET", "/", {}, "", ""};
   EXPECT_EQ(send(get)->status, 404);

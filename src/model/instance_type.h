@@ -30,6 +30,8 @@ BOOST_DESCRIBE_STRUCT(InstanceType, (),
 const std::map<std::string, InstanceType>& instance_types();
 // nullptr when there is no such type.
 const InstanceType* find_instance_type(std::string_view name);
+// For a name that is none of them, what may have been meant: "did you mean 'ml.p5.48xlarge'?"
+std::string instance_type_hint(std::string_view wrong);
 // The name of its GPU as a Slurm GRES type: lower case, letters and digits ("a10080gb" for "A100 80GB"); "" without
 // GPU.
 std::string gres_type(const InstanceType& type);

@@ -46,21 +46,6 @@ std::string lower(std::string text) {
   return text;
 }
 
-// "ml.p5.48xlarge" → "ml.p5."
-std::string family(const std::string& type) { return type.substr(0, type.find('.', type.find('.') + 1) + 1); }
-
-// What the user of a name that does not exist may have meant; "" when there is nothing like it.
-std::string suggestion(const std::string& wrong) {
-  if (find_instance_type("ml." + wrong)) return fmt::format("did you mean 'ml.{}'?", wrong);
-  if (lower(wrong).find("nvl72") != std::string::npos || lower(wrong).find("gb200") != std::string::npos)
-    return "the instances of an UltraServer have the type 'ml.p6e-gb200.36xlarge', 18 to each NVL72";
-  std::vector<std::string> sizes;
-  for (const auto& [name, type] : instance_types())
-    if (family(name) == family(wrong)) sizes.push_back(name);
-  return sizes.empty() ? "see ClusterInstanceType in the API reference for the names"
-                       : fmt::format("there are {}", fmt::join(sizes, ", "));
-}
-
 // ---- one group -----------------------------------------------------------------------------------------------------
 
 void check_instance_type(const GroupWish& wish, Problems& problems) {
@@ -72,7 +57,7 @@ void check_instance_type(const GroupWish& wish, Problems& problems) {
         "InstanceGroup '{}': InstanceRequirements (flexible groups) is not served yet; pass InstanceType", wish.name);
   if (!find_instance_type(wish.instance_type))
     problems.add("InstanceGroup '{}': there is no instance type '{}': {}", wish.name, wish.instance_type,
-                 suggestion(wish.instance_type));
+                 instance_type_hint(wish.instance_type));
 }
 
 void check_count(const Entry& entry, Problems& problems) {

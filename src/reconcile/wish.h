@@ -4,6 +4,7 @@
 // express (spec: "SlurmConfig validation", "Scaling rules"). Pure. Every message says what to change.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,6 +38,8 @@ struct ClusterChange {
   std::vector<GroupWish> groups;
   std::vector<std::string> groups_to_delete;
   std::optional<std::string> node_recovery;
+  std::map<std::string, std::string> tags{};  // to set, by key
+  std::vector<std::string> tags_to_delete{};  // those that are not there do no harm
 };
 
 // Settings that bound what may be asked for. 0: no bound of ours (Slurm's own and the shapes' stay).

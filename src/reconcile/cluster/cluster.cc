@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "reconcile/cluster/tags.h"
 #include "reconcile/events.h"
 #include "reconcile/group/group.h"
 
@@ -65,6 +66,9 @@ ClusterState create(const ClusterWish& wish, const Context& context, std::vector
 
 Result<void> on_user_change(Work& work, const ClusterChange& change) {
   if (auto ok = check(change, work.state, work.settings().quotas, work.context.instances_elsewhere); !ok) return ok;
+  auto tags = changed_tags(work.state.cluster.spec, change);
+  if (!tags) return tl::unexpected(tags.error());
+  if (auto& spec = work.state.cluster.spec; *tags != tags_of(spec)) work.touch_cluster().spec["Tags"] = to_wire(*tags);
   if (change.node_recovery) work.touch_cluster().node_recovery = *change.node_recovery;
   for (const GroupWish& wish : change.groups) change_group(work, wish);
   for (const std::string& name : change.groups_to_delete) {
