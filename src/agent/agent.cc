@@ -4,6 +4,8 @@
 #include <thread>
 
 #include "agent/backoff.h"
+#include "agent/extra_files.h"
+#include "agent/health.h"
 #include "agent/setup.h"
 #include "agent/slurm_steps.h"
 #include "base/log.h"
@@ -68,13 +70,21 @@ void Agent::take_commands() {
 void Agent::send_reports() {
   Retry retry("reporting");
   for (;;) {
-    const Report report = outbox_.next_report(kHeartbeat);
+    Report report = outbox_.next_report(kHeartbeat);
+    report.sent_at = SystemClock().now();
     if (auto sent = link_->report(report); !sent) {
       retry.failed(sent.error());
       continue;
     }
     outbox_.acknowledge(report);
     retry.succeeded();
+  }
+}
+
+void Agent::watch_health() {
+  for (;;) {
+    outbox_.set_health(look_at_health(link_->machine_id(), "/", run_));
+    std::this_thread::sleep_for(kHeartbeat);
   }
 }
 
@@ -100,6 +110,10 @@ CommandResult Agent::carry_out(const Command& command) {
       watch_.emplace(run_, [this](const auto& nodes, bool all) { outbox_.set_nodes(nodes, all); });
   } else if (command.hosts) {
     done = set_hosts(*command.hosts);
+  } else if (command.hosts_delta) {
+    done = change_hosts(*command.hosts_delta);
+  } else if (command.extra) {
+    done = put_extra_files(*command.extra);
   } else if (command.slurm) {
     done = carry_out_slurm(*command.slurm, result.steps);
   } else if (command.watch && watch_) {

@@ -1,7 +1,7 @@
 // The agent of one machine: takes commands from the control plane, carries them out in order, and reports.
 //
-// Threads: `next` (long poll; carries commands out itself), `report`, one for each daemon, on a controller the watch.
-// They never end: the process does, by _exit, after end_daemons().
+// Threads: `next` (long poll; carries commands out itself), `report`, `health`, one for each daemon, on a controller
+// the watch. They never end: the process does, by _exit, after end_daemons().
 #pragma once
 
 #include <memory>
@@ -26,6 +26,7 @@ class Agent {
 
   [[noreturn]] void take_commands();
   [[noreturn]] void send_reports();
+  [[noreturn]] void watch_health();
   // Slurm's daemons first, then munged.
   void end_daemons() { daemons_.end_all(); }
 

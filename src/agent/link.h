@@ -28,6 +28,7 @@ class Link {
   // kInvalid when control_plane is no usable URL.
   static Result<std::unique_ptr<Link>> make(UserData user_data, std::filesystem::path credential_file);
 
+  [[nodiscard]] const std::string& machine_id() const { return user_data_.machine_id; }
   // Waits up to kLongPoll and some more for commands.
   Result<NextAnswer> next(const NextCall& call);
   Result<void> report(const Report& report);

@@ -66,14 +66,24 @@ void Outbox::set_daemons(std::vector<DaemonView> daemons) {
   news_.notify_one();
 }
 
+void Outbox::set_health(HealthView health) {
+  const std::lock_guard lock(mutex_);
+  // The rest can wait for the next heartbeat.
+  health_unsent_ =
+      health_unsent_ || !health_ || health_->gpus != health.gpus || health_->neuron_devices != health.neuron_devices;
+  health_ = std::move(health);
+  if (health_unsent_) news_.notify_one();
+}
+
 void Outbox::tell_all_again() {
   const std::lock_guard lock(mutex_);
   unsent_ = nodes_;
   daemons_unsent_ = true;
+  health_unsent_ = health_.has_value();
   news_.notify_one();
 }
 
-bool Outbox::has_news() const { return !results_.empty() || !unsent_.empty() || daemons_unsent_; }
+bool Outbox::has_news() const { return !results_.empty() || !unsent_.empty() || daemons_unsent_ || health_unsent_; }
 
 Report Outbox::next_report(Millis timeout) {
   std::unique_lock lock(mutex_);
@@ -91,6 +101,7 @@ Report Outbox::next_report(Millis timeout) {
     report.nodes.push_back(node);
   }
   if (heartbeat || daemons_unsent_) report.daemons = daemons_;
+  if (heartbeat || health_unsent_) report.health = health_;
   return report;
 }
 
@@ -102,6 +113,9 @@ void Outbox::acknowledge(const Report& sent) {
     if (const auto found = unsent_.find(node.name); found != unsent_.end() && found->second == node)
       unsent_.erase(found);
   if (sent.daemons == daemons_) daemons_unsent_ = false;
+  if (sent.health && health_ && sent.health->gpus == health_->gpus &&
+      sent.health->neuron_devices == health_->neuron_devices)
+    health_unsent_ = false;
 }
 
 }  // namespace espalier::agent

@@ -33,6 +33,7 @@ class Outbox {
   // Nodes as they are now. `all`: those not among them no longer exist.
   void set_nodes(const std::vector<NodeView>& nodes, bool all);
   void set_daemons(std::vector<DaemonView> daemons);
+  void set_health(HealthView health);
   // The control plane is another one: tell it everything.
   void tell_all_again();
 
@@ -54,6 +55,8 @@ class Outbox {
   std::map<std::string, NodeView> unsent_;  // those of nodes_ that differ from what was acknowledged
   std::vector<DaemonView> daemons_;
   bool daemons_unsent_ = false;
+  std::optional<HealthView> health_;
+  bool health_unsent_ = false;
 };
 
 }  // namespace espalier::agent

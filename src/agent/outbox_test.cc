@@ -76,6 +76,25 @@ TEST(Outbox, HeartbeatsCarryTheDaemons) {
   EXPECT_TRUE(outbox.next_report(kAtOnce).daemons.empty());
 }
 
+TEST(Outbox, HeartbeatsCarryTheHealthAndLostDevicesDoNotWait) {
+  Outbox outbox("b");
+  HealthView health{"i-1", {}, 8, 0, {{"/", 5, 10}}};
+  outbox.set_health(health);
+  EXPECT_TRUE(outbox.next_report(kAtOnce).health);
+  outbox.acknowledge(outbox.next_report(kAtOnce));
+  health.disks[0].free_bytes = 4;
+  outbox.set_health(health);
+  outbox.add_result(result("a"));
+  EXPECT_FALSE(outbox.next_report(kAtOnce).health) << "it waits for the next heartbeat";
+  health.gpus = 7;
+  outbox.set_health(health);
+  const Report report = outbox.next_report(kAtOnce);
+  ASSERT_TRUE(report.health);
+  EXPECT_EQ(report.health->gpus, 7);
+  outbox.acknowledge(report);
+  EXPECT_EQ(outbox.next_report(kAtOnce).health->disks[0].free_bytes, 4) << "a heartbeat";
+}
+
 TEST(Outbox, RepeatsTheResultOfACommandThatComesTwice) {
   Outbox outbox("b");
   EXPECT_FALSE(outbox.repeat_result("a"));

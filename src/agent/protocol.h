@@ -3,8 +3,9 @@
 //   POST /enrol   Enrol      → Enrolled     once, with the one-time token of the machine's slot
 //   POST /report  Report     → {}           at once when something happened; at least once
 //   POST /next    NextCall   → NextAnswer   long poll: waits up to kLongPoll for commands
+//   POST /fetch   FetchCall  → FetchAnswer  the files of a Lifecycle; 404: ask again later
 //
-// /report and /next carry `Authorization: Bearer <credential>`. Commands have a sequence number that grows within one
+// All but /enrol carry `Authorization: Bearer <credential>`. Commands have a sequence number that grows within one
 // run of the control plane (`boot`); the agent acknowledges with the next call what it has taken. Delivery is at least
 // once and in order: an agent ignores a command whose id it has carried out, and repeats its result. A control plane
 // that is told another `boot` than its own answers at once: an agent that hears a new one reports everything again.
@@ -12,12 +13,14 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/json.h"
 #include "model/names.h"
+#include "model/scripts.h"
 
 namespace espalier::agent {
 
@@ -50,6 +53,32 @@ struct ConfigFile {
 };
 BOOST_DESCRIBE_STRUCT(ConfigFile, (), (name, text, keep))
 
+// A change of the marked block of /etc/hosts; what it names already is as it should be.
+struct HostsDelta {
+  std::vector<HostEntry> put;     // by name: added, or moved to this address
+  std::vector<std::string> drop;  // names
+};
+BOOST_DESCRIBE_STRUCT(HostsDelta, (), (put, drop))
+
+// When a lifecycle script runs: before Slurm's daemon is started, or as an extension after it.
+enum class LifecycleHook { OnCreate, OnInitComplete };
+BOOST_DESCRIBE_ENUM(LifecycleHook, OnCreate, OnInitComplete)
+
+// A script of the user's, run as root until it has succeeded once on this machine; the mark is on the machine's disk.
+// Its output goes to kLifecycleLog. `config` is written below /opt/ml/config before, and brought up to date by every
+// Setup, also when the script has run.
+struct Lifecycle {
+  LifecycleHook hook = LifecycleHook::OnCreate;
+  std::string digest;  // of the ScriptBundle, fetched by it; "": there is nothing to run
+  std::string folder;  // where the files are put: /tmp/<bucket>/<prefix>
+  std::string script;  // in that folder
+  std::map<std::string, std::string> environment;
+  Millis time_limit{30 * 60 * 1000};  // then its whole process group is killed
+  std::vector<ConfigFile> config;     // resource_config.json, provisioning_parameters.json, …
+};
+BOOST_DESCRIBE_STRUCT(Lifecycle, (), (hook, digest, folder, script, environment, time_limit, config))
+inline constexpr const char* kLifecycleLog = "/var/log/provision/provisioning.log";
+
 // Makes the machine what it should be: hosts, munge, files, daemons. Idempotent: what is already so stays untouched,
 // a running slurmd or slurmctld is never restarted by it. Done: a controller's slurmctld answers; a compute machine's
 // slurmd is being looked after (it waits for the controller as long as it takes; see DaemonView and the node's state).
@@ -60,9 +89,13 @@ struct Setup {
   std::string munge_key;  // base64; secret
   HostEntry controller;
   std::vector<HostEntry> hosts;   // the marked block of /etc/hosts
-  std::vector<ConfigFile> files;  // controller only
+  std::vector<ConfigFile> files;  // controller only: /etc/slurm
+  std::vector<ConfigFile> extra;  // any machine: whole paths below kExtraFolders, before the daemons
+  std::optional<Lifecycle> lifecycle;
 };
-BOOST_DESCRIBE_STRUCT(Setup, (), (role, cluster_name, node_name, munge_key, controller, hosts, files))
+BOOST_DESCRIBE_STRUCT(Setup, (), (role, cluster_name, node_name, munge_key, controller, hosts, files, extra, lifecycle))
+// Where `extra` may write: the control plane, too, is not trusted with the whole machine by mistake.
+inline constexpr const char* kExtraFolders[] = {"/etc/slurm", "/etc/nvidia-imex"};
 
 enum class SlurmStepKind {
   WriteFiles,       // files; `remove` names those to delete. All beside, then renamed one after the other
@@ -103,12 +136,14 @@ struct Command {
   std::int64_t sequence = 0;
   std::string id;
   std::optional<Setup> setup;
-  std::optional<std::vector<HostEntry>> hosts;  // replaces the marked block of /etc/hosts
-  std::optional<std::vector<SlurmStep>> slurm;  // controller only: in order, stops at the first failure
-  std::optional<std::string> watch;             // controller only: host list to look at closely ("" → none)
+  std::optional<std::vector<HostEntry>> hosts;   // replaces the marked block of /etc/hosts
+  std::optional<HostsDelta> hosts_delta;         // changes it; the whole block comes with Setup or `hosts` first
+  std::optional<std::vector<ConfigFile>> extra;  // as in Setup
+  std::optional<std::vector<SlurmStep>> slurm;   // controller only: in order, stops at the first failure
+  std::optional<std::string> watch;              // controller only: host list to look at closely ("" → none)
   std::optional<bool> call_again;
 };
-BOOST_DESCRIBE_STRUCT(Command, (), (sequence, id, setup, hosts, slurm, watch, call_again))
+BOOST_DESCRIBE_STRUCT(Command, (), (sequence, id, setup, hosts, hosts_delta, extra, slurm, watch, call_again))
 
 struct CommandResult {
   std::string id;
@@ -136,14 +171,32 @@ struct DaemonView {
 };
 BOOST_DESCRIBE_STRUCT(DaemonView, (), (name, running, message))
 
+// The machine as its own agent sees it; nothing is judged here.
+struct HealthView {
+  std::string machine_id;  // as it was launched: who answers at a reused address says who it is
+  Time booted_at{};        // by the machine's own clock
+  int gpus = 0;            // device files; fewer when the driver answers and shows fewer
+  int neuron_devices = 0;
+  struct Disk {
+    std::string path;
+    std::int64_t free_bytes = 0;  // to unprivileged users
+    std::int64_t total_bytes = 0;
+  };
+  std::vector<Disk> disks;  // of / and, on a controller, of what slurmctld keeps
+};
+BOOST_DESCRIBE_STRUCT(HealthView::Disk, (), (path, free_bytes, total_bytes))
+BOOST_DESCRIBE_STRUCT(HealthView, (), (machine_id, booted_at, gpus, neuron_devices, disks))
+
 // Any of its members may be absent. `boot` is the kernel-independent id of this run of the agent.
 struct Report {
   std::string boot;
   std::vector<CommandResult> results;
-  std::vector<NodeView> nodes;      // controller only: those that changed since the last report
-  std::vector<DaemonView> daemons;  // all, whenever one changed, and in every heartbeat
+  std::vector<NodeView> nodes;       // controller only: those that changed since the last report
+  std::vector<DaemonView> daemons;   // all, whenever one changed, and in every heartbeat
+  std::optional<HealthView> health;  // in every heartbeat, and at once when a device came or went
+  Time sent_at{};                    // by the machine's clock: tells its skew. Absent: 1970
 };
-BOOST_DESCRIBE_STRUCT(Report, (), (boot, results, nodes, daemons))
+BOOST_DESCRIBE_STRUCT(Report, (), (boot, results, nodes, daemons, health, sent_at))
 
 struct NextCall {
   std::string agent_boot;          // a new one: the agent started anew and knows nothing
@@ -157,5 +210,15 @@ struct NextAnswer {
   std::vector<Command> commands;
 };
 BOOST_DESCRIBE_STRUCT(NextAnswer, (), (control_plane_boot, commands))
+
+struct FetchCall {
+  std::string digest;
+};
+BOOST_DESCRIBE_STRUCT(FetchCall, (), (digest))
+
+struct FetchAnswer {
+  std::vector<ScriptFile> files;
+};
+BOOST_DESCRIBE_STRUCT(FetchAnswer, (), (files))
 
 }  // namespace espalier::agent

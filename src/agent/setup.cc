@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "agent/base64.h"
+#include "agent/extra_files.h"
 #include "agent/files.h"
 #include "agent/hosts_file.h"
 #include "base/file.h"
@@ -17,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr Millis kMungedTimeout{20'000};
 constexpr Millis kSlurmctldTimeout{120'000};  // 20,000 nodes take seconds; a saved state that must be read, more
-constexpr Millis kSackdTimeout{120'000};      // 20,000 nodes take seconds; a saved state that must be read, more
+constexpr Millis kSackdTimeout{120'000};
 constexpr const char* kMungeKey = "/etc/munge/munge.key";
 constexpr const char* kMungeSocket = "/run/munge/munge.socket.2";
 constexpr Account kUser{1000, 1000};  // the ordinary user, with the same ids on all machines
@@ -91,7 +92,7 @@ Result<void> set_up_controller(const Setup& setup, const Surroundings& with) {
                        .socket = {},
                        .after = std::nullopt};
   return in_order(
-      [&] { return put_folder(kSlurmFolder); }, [&] { return put_folder("/var/spool/slurmctld", {0700, *slurm}); },
+      [&] { return put_folder(kSlurmFolder); }, [&] { return put_folder(kStateSaveFolder, {0700, *slurm}); },
       [&] { return put_folder(kLogFolder, {0755, *slurm}); }, [&] { return with.slurm_folder.change(setup.files, {}); },
       make_user_home, [&] { return with.daemons.ensure_ready(std::move(slurmctld), kSlurmctldTimeout); },
       [&] { return await_slurmctld(with.run, kSlurmctldTimeout); });
@@ -138,9 +139,13 @@ Result<void> set_hosts(const std::vector<HostEntry>& hosts) {
   return put_file("/etc/hosts", with_hosts(read_file("/etc/hosts").value_or(""), hosts));
 }
 
+Result<void> change_hosts(const HostsDelta& delta) {
+  return put_file("/etc/hosts", with_delta(read_file("/etc/hosts").value_or(""), delta));
+}
+
 Result<void> set_up(const Setup& setup, const Surroundings& with) {
-  return in_order([&] { return set_hosts(setup.hosts); }, [&] { return make_log_folder(setup.role); },
-                  [&] { return set_up_munge(setup, with.daemons); },
+  return in_order([&] { return set_hosts(setup.hosts); }, [&] { return put_extra_files(setup.extra); },
+                  [&] { return make_log_folder(setup.role); }, [&] { return set_up_munge(setup, with.daemons); },
                   [&]() -> Result<void> {
                     switch (setup.role) {
                       case NodeType::Controller:

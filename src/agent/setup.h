@@ -17,6 +17,7 @@ namespace espalier::agent {
 
 inline constexpr const char* kLogFolder = "/var/log/slurm";
 inline constexpr const char* kSlurmctldLog = "/var/log/slurm/slurmctld.log";
+inline constexpr const char* kStateSaveFolder = "/var/spool/slurmctld";  // a volume that outlives the machine
 inline constexpr std::uint16_t kSlurmctldPort = 6817;
 
 // What set_up works with.
@@ -27,7 +28,8 @@ struct Surroundings {
 };
 
 Result<void> set_up(const Setup& setup, const Surroundings& with);
-// Replaces the marked block of /etc/hosts.
+// Replaces the marked block of /etc/hosts, or changes it.
 Result<void> set_hosts(const std::vector<HostEntry>& hosts);
+Result<void> change_hosts(const HostsDelta& delta);
 
 }  // namespace espalier::agent

@@ -30,6 +30,17 @@ std::optional<T> read_body(const http::Request& request, const http::Reply& repl
   return std::nullopt;
 }
 
+bool says_health(const agent::Report& report) { return report.health || !report.daemons.empty(); }
+
+// What the report adds to what is known. An agent that is older than HealthView tells neither devices nor time.
+agent::Health with(agent::Health known, const agent::Report& report, Time now) {
+  if (report.health) known.view = *report.health;
+  if (!report.daemons.empty()) known.daemons = report.daemons;
+  if (report.sent_at != Time()) known.clock_ahead = report.sent_at - now;
+  if (std::chrono::abs(known.clock_ahead) < std::chrono::seconds(1)) known.clock_ahead = Millis(0);
+  return known;
+}
+
 }  // namespace
 
 void AgentHub::handle(http::Request request, http::Reply reply) {
@@ -67,9 +78,11 @@ void AgentHub::next(const MachineId& machine, const http::Request& request, http
   std::function<void()> before = [] {};
   std::function<void()> now = [] {};
   bool fresh = false;
+  bool back = false;
   {
     const std::lock_guard lock(mutex_);
     Session& session = sessions_[machine];
+    back = hear(session);
     before = unpark(session);  // the agent has given that call up
     fresh = session.agent_boot != call->agent_boot || call->control_plane_boot != boot_;
     if (fresh) {
@@ -94,17 +107,28 @@ void AgentHub::next(const MachineId& machine, const http::Request& request, http
   }
   before();
   now();
+  if (back) listener_->agent_back(machine);
   if (fresh) listener_->agent_here(machine);
 }
 
 void AgentHub::report(const MachineId& machine, const http::Request& request, const http::Reply& reply) {
   auto body = read_body<agent::Report>(request, reply);
   if (!body) return;
-  if (!body->daemons.empty()) {
+  bool back = false;
+  std::optional<agent::Health> news;
+  {
     const std::lock_guard lock(mutex_);
-    sessions_[machine].daemons = body->daemons;
+    Session& session = sessions_[machine];
+    back = hear(session);
+    if (says_health(*body)) {
+      agent::Health now = with(session.health.value_or(agent::Health()), *body, clock_.now());
+      if (!session.told || agent::differs(*session.told, now)) session.told = news = now;
+      session.health = std::move(now);
+    }
   }
+  if (back) listener_->agent_back(machine);
   listener_->agent_reports(machine, std::move(*body));
+  if (news) listener_->agent_health(machine, std::move(*news));
   reply(answer(200, json::value(json::object())));
 }
 
@@ -116,8 +140,9 @@ void AgentHub::send(const MachineId& machine, agent::Command command) {
     command.sequence = ++session.last_sequence;
     session.queue.push_back(std::move(command));
     if (session.queue.size() > kMostQueued) {
-      log::warn("{}: its agent takes no commands, the oldest of {} is dropped", machine.value, kMostQueued);
-      session.queue.pop_front();
+      log::warn("{}: its agent takes no commands, {} are dropped", machine.value, session.queue.size());
+      session.queue.clear();
+      session.agent_boot.clear();  // as if it had never called
     }
     now = unpark(session);
   }
@@ -137,10 +162,50 @@ void AgentHub::forget(const MachineId& machine) {
   last();
 }
 
-std::vector<agent::DaemonView> AgentHub::daemons(const MachineId& machine) {
+std::optional<agent::Health> AgentHub::health(const MachineId& machine) {
   const std::lock_guard lock(mutex_);
   const auto found = sessions_.find(machine);
-  return found == sessions_.end() ? std::vector<agent::DaemonView>{} : found->second.daemons;
+  return found == sessions_.end() ? std::nullopt : found->second.health;
+}
+
+// ---- silence ---------------------------------------------------------------------------------------------------
+
+bool AgentHub::hear(Session& session) {
+  session.heard = clock_.now();
+  return std::exchange(session.silent, false);
+}
+
+void AgentHub::expect(const MachineId& machine) {
+  const std::lock_guard lock(mutex_);
+  if (const auto [session, added] = sessions_.try_emplace(machine); added) session->second.heard = clock_.now();
+}
+
+void AgentHub::listen_for_silence() {
+  {
+    const std::lock_guard lock(mutex_);
+    looked_ = clock_.now();
+  }
+  timers_.schedule(clock_.now() + agent::kHeartbeat, [this] {
+    look_for_silence();
+    listen_for_silence();
+  });
+}
+
+void AgentHub::look_for_silence() {
+  std::vector<std::pair<MachineId, Time>> silent;
+  {
+    const std::lock_guard lock(mutex_);
+    const Time now = clock_.now();
+    // A control plane that was stopped itself, or whose clock was set, has not listened: that time does not count.
+    const Millis missed = now - looked_ - agent::kHeartbeat;
+    for (auto& [machine, session] : sessions_) {
+      if (std::chrono::abs(missed) > agent::kHeartbeat) session.heard += missed;
+      if (session.silent || now - session.heard <= kSilentAfter) continue;
+      session.silent = true;
+      silent.emplace_back(machine, session.heard);
+    }
+  }
+  for (const auto& [machine, since] : silent) listener_->agent_silent(machine, since);
 }
 
 }  // namespace espalier::engine

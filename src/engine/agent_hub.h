@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 
+#include "agent/health.h"
 #include "agent/protocol.h"
 #include "base/clock.h"
 #include "base/timers.h"
@@ -29,6 +30,11 @@ class AgentListener {
   virtual std::optional<MachineId> authenticate(const std::string& credential) = 0;
   virtual void agent_here(const MachineId& machine) = 0;
   virtual void agent_reports(const MachineId& machine, agent::Report report) = 0;
+  // What the machine says of itself is not what it said before.
+  virtual void agent_health(const MachineId& /*machine*/, agent::Health /*health*/) {}
+  // Nothing was heard of the machine since then, for longer than kSilentAfter although we listened; and again.
+  virtual void agent_silent(const MachineId& /*machine*/, Time /*since*/) {}
+  virtual void agent_back(const MachineId& /*machine*/) {}
 };
 
 class AgentHub {
@@ -39,11 +45,18 @@ class AgentHub {
   void set_listener(AgentListener* listener) { listener_ = listener; }
   // The handler of the agents' HTTP listener.
   void handle(http::Request request, http::Reply reply);
-  // Queues a command; at most kMostQueued wait, the oldest is dropped then (reconcile sends what matters again).
+  // Queues a command. When more than kMostQueued wait all are dropped, and the listener hears agent_here at the
+  // machine's next call: what is lost in the middle of changes can only be mended from the beginning.
   void send(const MachineId& machine, agent::Command command);
   void forget(const MachineId& machine);
-  // What the machine's daemons last were said to be.
-  std::vector<agent::DaemonView> daemons(const MachineId& machine);
+  // The machine's agent is to be heard from now on: without a call it is silent kSilentAfter from now.
+  void expect(const MachineId& machine);
+  // Looks for silent machines from now on, once a heartbeat.
+  void listen_for_silence();
+  // What the machine last said of itself; nothing before its first report of it.
+  std::optional<agent::Health> health(const MachineId& machine);
+
+  static constexpr std::chrono::seconds kSilentAfter = 4 * agent::kHeartbeat;
 
  private:
   static constexpr std::size_t kMostQueued = 256;
@@ -54,12 +67,18 @@ class AgentHub {
     std::deque<agent::Command> queue;
     http::Reply parked;  // the long poll that waits
     Timers::Id timeout = 0;
-    std::vector<agent::DaemonView> daemons;
+    std::optional<agent::Health> health;
+    std::optional<agent::Health> told;  // to the listener: small changes add up to news
+    Time heard{};                       // the last call
+    bool silent = false;
   };
 
   void enrol(const http::Request& request, const http::Reply& reply);
   void next(const MachineId& machine, const http::Request& request, http::Reply reply);
   void report(const MachineId& machine, const http::Request& request, const http::Reply& reply);
+  // The machine calls. True: it was silent.
+  bool hear(Session& session);
+  void look_for_silence();
   // Takes the parked reply and its answer out of a session; called under the lock, answered outside.
   std::function<void()> unpark(Session& session);
 
@@ -69,6 +88,7 @@ class AgentHub {
   AgentListener* listener_ = nullptr;
   std::mutex mutex_;
   std::map<MachineId, Session> sessions_;
+  Time looked_{};
 };
 
 }  // namespace espalier::engine

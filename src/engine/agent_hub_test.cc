@@ -27,11 +27,17 @@ class Listener final : public AgentListener {
   }
   void agent_here(const MachineId& machine) override { here.push_back(machine); }
   void agent_reports(const MachineId&, agent::Report report) override { reports.push_back(std::move(report)); }
+  void agent_health(const MachineId&, agent::Health health) override { healths.push_back(std::move(health)); }
+  void agent_silent(const MachineId& machine, Time since) override { silent.emplace_back(machine, since); }
+  void agent_back(const MachineId& machine) override { back.push_back(machine); }
 
   Result<std::string> answer = std::string("good");
   std::vector<agent::Enrol> enrolled;
   std::vector<MachineId> here;
   std::vector<agent::Report> reports;
+  std::vector<agent::Health> healths;
+  std::vector<std::pair<MachineId, Time>> silent;
+  std::vector<MachineId> back;
 };
 
 class AgentHubTest : public testing::Test {
@@ -162,13 +168,17 @@ TEST_F(AgentHubTest, AgentOfAnotherControlPlaneIsHereAgain) {
   EXPECT_THAT(ids(agent_.next()), ElementsAre("a"));
 }
 
-TEST_F(AgentHubTest, OldestIsDroppedWhenNobodyTakesCommands) {
+TEST_F(AgentHubTest, AgentThatTakesNoCommandsStartsFromTheBeginning) {
   says_hello();
-  for (int i = 0; i < 257; ++i) send(std::to_string(i));
-  const auto all = ids(agent_.next());
-  ASSERT_THAT(all, SizeIs(256));
-  EXPECT_EQ(all.front(), "1");
-  EXPECT_EQ(all.back(), "256");
+  for (int i = 0; i < 256; ++i) send(std::to_string(i));
+  EXPECT_THAT(ids(agent_.next()), SizeIs(256));
+  agent_.acknowledged = 0;
+  send("one too many");
+  EXPECT_THAT(listener_.here, SizeIs(1));
+  EXPECT_THAT(ids(agent_.next()), IsEmpty());
+  EXPECT_THAT(listener_.here, SizeIs(2));
+  send("anew");
+  EXPECT_THAT(ids(agent_.next()), ElementsAre("anew"));
 }
 
 TEST_F(AgentHubTest, ForgottenMachineIsAnsweredAndHasNoCommands) {
@@ -182,18 +192,115 @@ TEST_F(AgentHubTest, ForgottenMachineIsAnsweredAndHasNoCommands) {
   hub_.forget(kMachine);  // twice is once
 }
 
-TEST_F(AgentHubTest, ReportsAreHandedOnAndDaemonsRemembered) {
-  EXPECT_THAT(hub_.daemons(kMachine), IsEmpty());
+TEST_F(AgentHubTest, ReportsAreHandedOn) {
   agent::Report report;
   report.nodes = {{"p5-1", "idle", "10.77.0.2", ""}};
-  report.daemons = {{"slurmd", false, "no controller"}};
   EXPECT_EQ(status_of(agent_.report(report)), 200);
   ASSERT_THAT(listener_.reports, SizeIs(1));
   EXPECT_EQ(listener_.reports[0].nodes, report.nodes);
-  EXPECT_EQ(status_of(agent_.report({})), 200);
-  EXPECT_EQ(hub_.daemons(kMachine), report.daemons);
+  EXPECT_THAT(listener_.healths, IsEmpty()) << "it said nothing of itself";
+}
+
+agent::Report healthy(Time sent_at) {
+  agent::Report report;
+  report.daemons = {{"slurmd", true, ""}};
+  report.health.emplace();
+  report.health->machine_id = "i-1";
+  report.health->gpus = 8;
+  report.health->disks = {{"/", 50, 100}};
+  report.sent_at = sent_at;
+  return report;
+}
+
+TEST_F(AgentHubTest, HealthIsToldWhenItChanges) {
+  EXPECT_FALSE(hub_.health(kMachine));
+  auto report = healthy(clock_.now());
+  agent_.report(report);
+  ASSERT_THAT(listener_.healths, SizeIs(1));
+  EXPECT_EQ(listener_.healths[0].view.gpus, 8);
+  report.health->disks[0].free_bytes = 40;
+  agent_.report(report);
+  EXPECT_THAT(listener_.healths, SizeIs(1)) << "a heartbeat is no news";
+  EXPECT_EQ(hub_.health(kMachine)->view.disks[0].free_bytes, 40);
+  report.health->disks[0].free_bytes = 1;
+  agent_.report(report);
+  report.health->gpus = 7;
+  agent_.report(report);
+  report.daemons[0].running = false;
+  agent_.report(report);
+  report.health->machine_id = "i-2";
+  agent_.report(report);
+  EXPECT_THAT(listener_.healths, SizeIs(5));
+  agent_.report({});
+  EXPECT_THAT(listener_.healths, SizeIs(5)) << "what a report leaves out is as it was";
   hub_.forget(kMachine);
-  EXPECT_THAT(hub_.daemons(kMachine), IsEmpty());
+  EXPECT_FALSE(hub_.health(kMachine));
+}
+
+TEST_F(AgentHubTest, SlowlyDriftingClockIsNoticed) {
+  agent_.report(healthy(clock_.now() + Millis(500)));
+  EXPECT_EQ(listener_.healths.at(0).clock_ahead, Millis(0));
+  for (int seconds = 1; seconds <= 10; ++seconds) agent_.report(healthy(clock_.now() - std::chrono::seconds(seconds)));
+  ASSERT_THAT(listener_.healths, SizeIs(3));
+  EXPECT_EQ(listener_.healths[1].clock_ahead, Millis(-5000));
+  EXPECT_EQ(listener_.healths[2].clock_ahead, Millis(-10'000));
+}
+
+class SilenceTest : public AgentHubTest {
+ protected:
+  SilenceTest() { hub_.listen_for_silence(); }
+  void pass(Millis length) {
+    const Time end = clock_.now() + length;
+    for (auto next = timers_.next(); next && *next <= end; next = timers_.next()) {
+      clock_.advance(std::max(Millis(0), *next - clock_.now()));
+      timers_.run_due(clock_.now());
+    }
+    clock_.advance(end - clock_.now());
+  }
+  static constexpr Millis kLimit = AgentHub::kSilentAfter;
+};
+
+TEST_F(SilenceTest, SilentMachineIsToldOnceAndWhenItIsBack) {
+  says_hello();
+  const Time since = clock_.now();
+  pass(kLimit);
+  EXPECT_THAT(listener_.silent, IsEmpty());
+  pass(3 * kLimit);
+  EXPECT_THAT(listener_.silent, ElementsAre(std::pair(kMachine, since)));
+  EXPECT_THAT(listener_.back, IsEmpty());
+  agent_.report({});
+  EXPECT_THAT(listener_.back, ElementsAre(kMachine));
+  pass(2 * kLimit);
+  EXPECT_THAT(listener_.silent, SizeIs(2));
+  agent_.next();
+  EXPECT_THAT(listener_.back, SizeIs(2));
+}
+
+TEST_F(SilenceTest, MachineThatReportsIsNotSilent) {
+  for (int i = 0; i < 20; ++i) {
+    pass(agent::kHeartbeat);
+    agent_.report({});
+  }
+  EXPECT_THAT(listener_.silent, IsEmpty());
+}
+
+TEST_F(SilenceTest, MachineThatIsExpectedAndNeverCallsIsSilent) {
+  hub_.expect(kMachine);
+  pass(2 * kLimit);
+  EXPECT_THAT(listener_.silent, SizeIs(1));
+  hub_.forget(kMachine);
+  pass(2 * kLimit);
+  EXPECT_THAT(listener_.silent, SizeIs(1));
+}
+
+TEST_F(SilenceTest, ControlPlaneThatWasStoppedBlamesNobody) {
+  says_hello();
+  pass(agent::kHeartbeat);
+  clock_.advance(std::chrono::hours(5));  // nothing ran meanwhile
+  pass(kLimit / 2);
+  EXPECT_THAT(listener_.silent, IsEmpty());
+  pass(kLimit);
+  EXPECT_THAT(listener_.silent, SizeIs(1));
 }
 
 }  // namespace

@@ -42,7 +42,9 @@ class FakeAgent {
   }
   Answer report(const agent::Report& report) { return post("/report", json::serialize(to_json(report))); }
   Answer done(const agent::Command& command, bool ok = true, const std::string& error = "") {
-    agent::Report all{boot, {{command.id, ok, error, {}}}, {}, {}};
+    agent::Report all;
+    all.boot = boot;
+    all.results = {{command.id, ok, error, {}}};
     if (command.slurm) all.results[0].steps.resize(command.slurm->size(), {ok, ""});
     return report(all);
   }

@@ -59,6 +59,7 @@ int run(const char* user_data_file) {
   Agent agent(std::move(*link), processes);
   std::thread([&] { agent.take_commands(); }).detach();
   std::thread([&] { agent.send_reports(); }).detach();
+  std::thread([&] { agent.watch_health(); }).detach();
 
   int signal = 0;
   sigwait(&ending, &signal);

@@ -121,6 +121,7 @@ Result<void> run(const cli::ServeOptions& options, const sigset_t& ending) {
       kAgentThreads);
   if (!agent_server) return tl::unexpected(agent_server.error());
   if (auto started = engine.start(); !started) return started;
+  hub.listen_for_silence();
   provider_calls.post([&engine] { engine.warn_of_strangers(); });
   log::info("espalier {} serves http://{}:{} (loopback only: there are no access keys), agents at {}, state in {}",
             kVersion, endpoint->address, (*api_server)->port(), agents_at, options.state);
