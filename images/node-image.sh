@@ -1,13 +1,19 @@
 #!/usr/bin/env bash
 # Makes the node image: the read-only root file system of every machine of the local provider, a Debian with Slurm.
-# usage: images/node-image.sh OUT_DIR [SUITE]      root, 20 seconds, 200 MB; SUITE: trixie (Slurm 24.11)
+# usage: images/node-image.sh OUT_DIR [SLURM]      root, 20 seconds, 200 MB; SLURM: 24.11 (trixie) or 26.05 (forky)
 # OUT_DIR appears whole or not at all. Two at once: the second waits, and finds it made. OUT_DIR/etc/espalier-image
-# says which suite and which script it is from.
+# says which Slurm and which script it is from.
 set -euo pipefail
-out=$(realpath -m "${1:?usage: images/node-image.sh OUT_DIR [SUITE]}")
-suite=${2:-trixie}
+out=$(realpath -m "${1:?usage: images/node-image.sh OUT_DIR [SLURM]}")
+slurm=${2:-24.11}
+case $slurm in
+  24.11) suite=trixie apt=() ;;
+  # Forky is not released: its Release file may be older than the date that it is said to be valid until.
+  26.05) suite=forky apt=(--aptopt='Acquire::Check-Valid-Until "false"') ;;
+  *) echo "node-image.sh: there is no image with Slurm $slurm: 24.11 and 26.05 can be made" >&2; exit 1 ;;
+esac
 [ "$(id -u)" = 0 ] || { echo "node-image.sh: making an image needs root" >&2; exit 1; }
-stamp="$suite $(sha256sum <"$(readlink -f "$0")" | cut -c1-12)"
+stamp="$slurm $(sha256sum <"$(readlink -f "$0")" | cut -c1-12)"
 mkdir -p "$(dirname "$out")"
 exec 9>"$out.lock"
 flock 9
@@ -26,7 +32,7 @@ part=$out.part
 rm -rf "$part"
 trap 'rm -rf "$part"' EXIT
 packages=slurmctld,slurmd,slurm-client,slurm-wlm-basic-plugins,sackd,munge,iproute2,procps,hostname,less,util-linux
-mmdebstrap --variant=minbase --include="$packages" --dpkgopt='path-exclude=/usr/share/doc/*' \
+mmdebstrap --variant=minbase --include="$packages" "${apt[@]}" --dpkgopt='path-exclude=/usr/share/doc/*' \
   --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
   "$suite" "$part" "$mirror"
 
@@ -41,6 +47,9 @@ rm -rf "$part"/var/lib/apt/lists/* "$part"/var/cache/apt/* "$part"/var/cache/deb
 : >"$part/etc/machine-id"
 mkdir -p "$part/etc/slurm" "$part/var/spool/slurmctld" "$part/var/spool/slurmd" "$part/var/log/slurm"
 chroot "$part" chown slurm:slurm /var/spool/slurmctld /var/log/slurm
-chroot "$part" sh -c 'command -v slurmctld slurmd sackd scontrol srun munged ip' >/dev/null
+chroot "$part" sh -c 'command -v slurmd sackd scontrol srun munged ip' >/dev/null
+found=$(chroot "$part" slurmctld -V)
+[[ $found == "slurm-wlm $slurm."* || $found == "slurm $slurm."* ]] ||
+  { echo "node-image.sh: $suite has $found, not Slurm $slurm" >&2; exit 1; }
 echo "$stamp" >"$part/etc/espalier-image"
 mv "$part" "$out"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # kill -9 of the control plane at any moment: machines and jobs go on, it adopts them, nothing is launched twice.
+# Slurm: both
 . "$(dirname "$0")/lib.sh"
 
 no_machine_twice() { expect_equal "machines of one name" "" "$(machines | awk '{ print $2 }' | sort | uniq -d)"; }

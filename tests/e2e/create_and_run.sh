@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # One API call grows a cluster; a job over all of it sees every GPU; deleting leaves nothing.
+# Slurm: both
 . "$(dirname "$0")/lib.sh"
 
 start_service

@@ -5,6 +5,8 @@
 # shellcheck shell=bash
 set -euo pipefail
 
+# The Slurm of this run: that of ESPALIER_NODE_IMAGE, or ESPALIER_SLURM=26.05.
+[ "${ESPALIER_SLURM:-}" != 26.05 ] || export ESPALIER_NODE_IMAGE=${ESPALIER_NODE_IMAGE_26_05:-}
 if [ "${ESPALIER_WORLD:-}" != "$0" ]; then
   for name in ESPALIER_BUILD ESPALIER_NODE_IMAGE ESPALIER_CLIENT_IMAGE; do
     [ -n "${!name:-}" ] || { echo "$0: $name is not set: run this by ./dev test" >&2; exit 1; }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # With 6 of 8 machines to be had, jobs run on what is there; the rest comes by itself when there is capacity again.
+# Slurm: both
 . "$(dirname "$0")/lib.sh"
 
 # FailureMessage of the newest Error events about the group.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # A machine that dies is replaced: the same slot, the same Slurm name, and a true topology.
+# Slurm: both
 . "$(dirname "$0")/lib.sh"
 
 node_json() { esp nodes "$cluster" --json | jq -c --arg name "$1" '.Nodes[] | select(.NodeName == $name)'; }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # UpdateCluster, from the AWS CLI: up, down to nothing, a new group, a group away; the rest is not touched by it.
+# Slurm: both
 . "$(dirname "$0")/lib.sh"
 
 nodes_are() { [ "$(node_states | cut -d' ' -f1 | paste -sd' ' | tee /dev/stderr)" = "$1" ]; }

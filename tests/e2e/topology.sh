@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Slurm's topology is true the whole time: before machines are there, while they come and go, and under running jobs.
+# Slurm: both
 . "$(dirname "$0")/lib.sh"
 
 # The running job must still be the same one, on the same nodes.

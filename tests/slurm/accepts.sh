@@ -1,12 +1,14 @@
 #!/bin/bash
-# Does a real slurmctld take this topology.conf?  usage: accepts.sh IMAGE TOPOLOGY_CONF HOSTLIST
+# Does a real slurmctld take this topology file?  usage: accepts.sh IMAGE TOPOLOGY_FILE HOSTLIST [FUTURE_HOSTLIST]
 #
-# Starts slurmctld alone, in namespaces of its own, with HOSTLIST declared as absent cloud nodes, and prints what
-# `scontrol show topology` says. Exit 1 with slurmctld's reasons on standard error when it refuses the file or has
-# something to say about it; 2 when it could not be asked. Needs root. IMAGE stays as it is: all is written to an overlay.
+# IMAGE: a node image with any Slurm. TOPOLOGY_FILE: a topology.conf, or, when its name ends in .yaml, a topology.yaml.
+# Starts slurmctld alone, in namespaces of its own, with HOSTLIST declared as absent cloud nodes and FUTURE_HOSTLIST as
+# names to come, and prints what `scontrol show topology` says (of a topology.yaml: `scontrol show topoconf`). Exit 1
+# with slurmctld's reasons on standard error when it refuses the file or has something to say about it; 2 when it could
+# not be asked. Needs root. IMAGE stays as it is: all is written to an overlay.
 # shellcheck disable=SC2015,SC2251  # the usage of a wrong call; `! reasons` is the exit code
 set -euo pipefail
-[ $# = 3 ] && chroot "$1" sh -c "command -v slurmctld" >/dev/null && [ -f "$2" ] || {
+[ $# = 3 ] || [ $# = 4 ] && chroot "$1" sh -c "command -v slurmctld" >/dev/null && [ -f "$2" ] || {
   sed -n '2s/^# //p' "$0" >&2
   exit 2
 }
@@ -15,7 +17,7 @@ if [ -z "${ESPALIER_ACCEPTS_INSIDE:-}" ]; then
   exec env ESPALIER_ACCEPTS_INSIDE=1 unshare --mount --uts --pid --net --ipc --fork --kill-child "$0" "$@"
 fi
 
-image=$(realpath "$1") file=$(realpath "$2") hosts=$3
+image=$(realpath "$1") file=$(realpath "$2") hosts=$3 future=${4:-}
 mount --make-rprivate /
 mount -t tmpfs tmpfs /mnt
 mkdir /mnt/{up,work,root}
@@ -40,8 +42,9 @@ head -c 1024 /dev/urandom >etc/munge/munge.key
 chroot . chown munge:munge /etc/munge/munge.key
 chmod 400 etc/munge/munge.key
 rm -rf etc/slurm/*
-cp "$file" etc/slurm/topology.conf
-plugin=topology/tree
+kind=conf show=topology plugin=topology/tree
+case $file in *.yaml) kind=yaml show=topoconf ;; esac
+cp "$file" etc/slurm/topology.$kind
 ! grep -qi '^ *BlockName=' "$file" || plugin=topology/block
 cat >etc/slurm/slurm.conf <<EOF
 ClusterName=accepts
@@ -58,6 +61,7 @@ SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 TopologyPlugin=$plugin
 NodeName=$hosts NodeAddr=0.0.0.0 CPUs=4 State=CLOUD
+${future:+NodeName=$future State=FUTURE}
 PartitionName=dev Nodes=$hosts Default=YES State=UP
 EOF
 
@@ -72,7 +76,7 @@ for _ in $(seq 500); do
   kill -0 $slurmctld 2>/dev/null || break
   sleep 0.02 # it is starting
 done
-if kill -0 $slurmctld 2>/dev/null && shown=$(timeout 10 chroot . scontrol show topology 2>/dev/null); then
+if kill -0 $slurmctld 2>/dev/null && shown=$(timeout 10 chroot . scontrol show "$show" 2>/dev/null); then
   printf '%s\n' "$shown"
   ! reasons
   exit
