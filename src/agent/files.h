@@ -12,6 +12,8 @@
 
 namespace espalier::agent {
 
+inline constexpr const char* kStateFolder = "/var/lib/espalier";  // the agent's own; survives a reboot
+
 struct Access {
   mode_t mode = 0644;
   Account owner;

@@ -27,6 +27,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr Millis kTearDownTime{10'000};
+constexpr Millis kShutdownTime{15'000};  // for the agent to end its daemons; what runs on is killed
 constexpr int kNewNamespaces = CLONE_NEWNET | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC;
 
 struct Pipe {
@@ -38,10 +39,11 @@ Result<Pipe> make_pipe() {
   return fail(ErrorCode::kUnavailable, "cannot make a pipe: {}", std::strerror(errno));
 }
 
-Result<void> fresh_folders(const fs::path& folder) {
+// The work folder is always new: an overlay mounted volatile refuses one that a machine ended in. What the machine
+// wrote is in `upper`, whole as long as this kernel runs.
+Result<void> fresh_folders(const fs::path& folder, std::initializer_list<const char*> names) {
   std::error_code ec;
-  for (const char* name : {"upper", "work"}) fs::remove_all(folder / name, ec);
-  fs::remove(folder / kPid1File, ec);
+  for (const char* name : names) fs::remove_all(folder / name, ec);
   for (const char* name : {"upper", "work", "root"})
     if (auto ok = make_folder(folder / name); !ok) return ok;
   return {};
@@ -140,9 +142,9 @@ Result<void> build(const fs::path& folder, const fs::path& agent) {
   const auto lock = lock_folder(folder, kTearDownTime);
   if (!lock) return tl::unexpected(lock.error());
   if (state(folder).phase == Phase::kRuns) return {};
-  auto built = tear_down(folder, *spec, kTearDownTime).and_then([&] { return fresh_folders(folder); }).and_then([&] {
-    return start_first(*spec, folder, agent);
-  });
+  auto built = tear_down(folder, *spec, kTearDownTime)
+                   .and_then([&] { return fresh_folders(folder, {"upper", "work", kPid1File}); })
+                   .and_then([&] { return start_first(*spec, folder, agent); });
   if (built) return {};
   std::error_code ec;
   fs::remove(folder / kPid1File, ec);
@@ -150,14 +152,32 @@ Result<void> build(const fs::path& folder, const fs::path& agent) {
   return fail(built.error().code, "cannot build machine {}: {}", spec->id.str(), built.error().message);
 }
 
+Result<void> restart(const fs::path& folder, const fs::path& agent) {
+  const auto spec = load_spec(folder);
+  if (!spec) return tl::unexpected(spec.error());
+  const auto lock = lock_folder(folder, kTearDownTime);
+  if (!lock) return tl::unexpected(lock.error());
+  const State before = state(folder);
+  if (before.phase == Phase::kUnbuilt)
+    return fail(ErrorCode::kConflict, "machine {} was never complete: it cannot be rebooted", spec->id.str());
+  if (before.phase == Phase::kRuns) (void)end_process(*before.pid1, SIGTERM, kShutdownTime);
+  return tear_down(folder, *spec, kTearDownTime)
+      .and_then([&] { return fresh_folders(folder, {"work"}); })
+      .and_then([&] { return start_first(*spec, folder, agent); })
+      .map_error([&](const Error& e) {
+        return Error{e.code, fmt::format("cannot reboot machine {}: {}", spec->id.str(), e.message)};
+      });
+}
+
 int build_main(int argc, char** argv) {
+  const bool again = argc == 3 && argv[1] == std::string_view("restart");
   if (argc != 3) {
-    std::fputs("usage: espalier-agent build MACHINE_FOLDER\n", stderr);
+    std::fputs("usage: espalier-agent build|restart MACHINE_FOLDER\n", stderr);
     return 2;
   }
   std::error_code ec;
   const fs::path self = fs::read_symlink("/proc/self/exe", ec);
-  const auto built = build(fs::absolute(argv[2]), self);
+  const auto built = (again ? restart : build)(fs::absolute(argv[2]), self);
   if (built) return 0;
   std::fprintf(stderr, "%s\n", built.error().message.c_str());
   return 1;

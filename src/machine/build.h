@@ -16,7 +16,12 @@ namespace espalier::machine {
 // is in a session of its own and outlives the caller. For small single-threaded processes: it clones the caller.
 Result<void> build(const std::filesystem::path& folder, const std::filesystem::path& agent);
 
-// `espalier-agent build FOLDER`: takes main's arguments; the running program is the machine's agent too.
+// Ends the machine, its agent by SIGTERM first, and starts it anew with the disk, id and address that it had, as a
+// reboot does. A machine that has ended is only started. On failure it stays ended, with its disk.
+Result<void> restart(const std::filesystem::path& folder, const std::filesystem::path& agent);
+
+// `espalier-agent build FOLDER`, `espalier-agent restart FOLDER`: takes main's arguments; the running program is the
+// machine's agent too.
 // Exit status 0: it runs; 1: it does not, one line on standard error says why, nothing but the folder is left; 2:
 // usage.
 int build_main(int argc, char** argv);

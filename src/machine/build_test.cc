@@ -60,11 +60,11 @@ class BuildTest : public testing::Test {
   }
 
   // As a process of its own, as in production: build clones its caller. "" when it went well.
-  std::string build_it() {
+  std::string build_it(decltype(build)* how = build) {
     const fs::path report = base_ / "report";
     const pid_t child = fork();
     if (child == 0) {
-      const auto built = build(folder_, agent_);
+      const auto built = how(folder_, agent_);
       (void)write_file(report, built ? "" : built.error().message);
       _exit(0);
     }
@@ -148,6 +148,19 @@ TEST_F(BuildTest, WhatRestsOfABrokenBuildIsInNoOnesWay) {
   EXPECT_EQ(in_machine("ls /etc/old 2>/dev/null || echo none"), "none\n");
   kill(sleeper, SIGKILL);
   waitpid(sleeper, nullptr, 0);
+}
+
+TEST_F(BuildTest, ARestartKeepsTheDiskAndNothingElse) {
+  EXPECT_NE(build_it(restart).find("never complete"), std::string::npos);
+  ASSERT_TRUE(write_file(agent_, "#!/bin/sh\ntrap 'exit 0' TERM\nsleep infinity & wait\n", 0755));
+  ASSERT_EQ(build_it(), "");
+  const int pid = state(folder_).pid1->pid;
+  in_machine("echo mine >/etc/mine; rm /etc/fstab; echo gone >/run/gone");
+  for (int i = 0; i < 2; ++i) ASSERT_EQ(build_it(restart), "");
+  EXPECT_EQ(state(folder_).phase, Phase::kRuns);
+  EXPECT_NE(state(folder_).pid1->pid, pid);
+  EXPECT_EQ(in_machine("cat /etc/mine; ls /etc/fstab /run/gone 2>/dev/null || echo none"), "mine\nnone\n");
+  EXPECT_EQ(in_machine("ip -o -4 addr show eth0 | awk '{print $4}'"), "10.77.0.2/16\n");
 }
 
 TEST_F(BuildTest, EndsWithAllThatBelongsToIt) {

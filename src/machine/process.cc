@@ -46,18 +46,21 @@ std::optional<UniqueFd> open_process(const ProcessRecord& record) {
   return handle;
 }
 
-Result<void> kill_process(const ProcessRecord& record, Millis timeout) {
+Result<void> end_process(const ProcessRecord& record, int signal, Millis timeout) {
   const auto handle = open_process(record);
   if (!handle) return {};
-  if (syscall(SYS_pidfd_send_signal, handle->get(), SIGKILL, nullptr, 0) != 0 && errno != ESRCH)
+  if (syscall(SYS_pidfd_send_signal, handle->get(), signal, nullptr, 0) != 0 && errno != ESRCH)
     return fail(ErrorCode::kPermission, "cannot end process {}: {}", record.pid, std::strerror(errno));
   pollfd ended{handle->get(), POLLIN, 0};
   int ready = 0;
   while ((ready = poll(&ended, 1, static_cast<int>(timeout.count()))) < 0 && errno == EINTR) {
   }
   if (ready > 0) return {};
-  return fail(ErrorCode::kTimeout, "process {} was killed but has not ended after {} ms", record.pid, timeout.count());
+  return fail(ErrorCode::kTimeout, "process {} was sent {} but has not ended after {} ms", record.pid,
+              strsignal(signal), timeout.count());
 }
+
+Result<void> kill_process(const ProcessRecord& record, Millis timeout) { return end_process(record, SIGKILL, timeout); }
 
 Result<ProcessRecord> load_process(const std::filesystem::path& file) {
   return read_file(file)

@@ -26,7 +26,9 @@ Result<ProcessRecord> record_of(int pid);
 // A handle of the very process that was recorded; absent when it has ended. Readable (poll) once it ends.
 std::optional<UniqueFd> open_process(const ProcessRecord& record);
 
-// SIGKILL, then waits until it is gone. As the first process of a PID namespace it takes all others with it.
+// Sends the signal and waits until the process is gone; kTimeout when it lives on.
+Result<void> end_process(const ProcessRecord& record, int signal, Millis timeout);
+// By SIGKILL. As the first process of a PID namespace it takes all others with it.
 Result<void> kill_process(const ProcessRecord& record, Millis timeout);
 
 // kNotFound: not recorded.

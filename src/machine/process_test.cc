@@ -40,6 +40,14 @@ TEST(Process, IsGoneOnceKilledThoughNobodyReapedIt) {
   EXPECT_TRUE(kill_process(*record, Millis(10'000))) << "gone before is a success";
 }
 
+TEST(Process, ThatIgnoresASignalLivesOn) {
+  const pid_t child = start_child();
+  const auto record = record_of(child);
+  EXPECT_EQ(end_process(*record, SIGCONT, Millis(10)).error().code, ErrorCode::kTimeout);
+  EXPECT_TRUE(end_process(*record, SIGUSR1, Millis(10'000)));
+  waitpid(child, nullptr, 0);
+}
+
 TEST(Process, ARecordThatIsNotThereIsNotFound) {
   EXPECT_EQ(load_process(testing::TempDir() + "no-such-record").error().code, ErrorCode::kNotFound);
 }

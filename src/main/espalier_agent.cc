@@ -24,6 +24,7 @@ namespace {
 constexpr const char* kUsage =
     "usage: espalier-agent run --user-data FILE    be the agent of this machine\n"
     "       espalier-agent build FOLDER            build the machine of that folder on this host\n"
+    "       espalier-agent restart FOLDER          reboot it\n"
     "       espalier-agent --version\n"
     "       espalier-agent --help\n"
     "\n"
@@ -37,8 +38,9 @@ Result<std::unique_ptr<Link>> make_link(const char* user_data_file) {
   if (!parsed) return fail(ErrorCode::kInvalid, "{} is not JSON: {}", user_data_file, parsed.error().message);
   auto user_data = from_json<UserData>(*parsed);
   if (!user_data) return fail(ErrorCode::kInvalid, "{}: {}", user_data_file, user_data.error().message);
-  if (auto made = put_folder(kRunFolder); !made) return tl::unexpected(made.error());
-  return Link::make(std::move(*user_data), std::string(kRunFolder) + "/credential");
+  for (const char* folder : {kRunFolder, kStateFolder})
+    if (auto made = put_folder(folder); !made) return tl::unexpected(made.error());
+  return Link::make(std::move(*user_data), std::string(kStateFolder) + "/credential");
 }
 
 int run(const char* user_data_file) {
@@ -72,7 +74,7 @@ int run(const char* user_data_file) {
 int main(int argc, char** argv) {
   const std::string_view command = argc > 1 ? argv[1] : "";
   if (command == "run" && argc == 4 && argv[2] == std::string_view("--user-data")) return run(argv[3]);
-  if (command == "build") return machine::build_main(argc, argv);
+  if (command == "build" || command == "restart") return machine::build_main(argc, argv);
   if (command == "--version") return fmt::print("espalier-agent {}\n", kVersion), 0;
   if (command == "--help") return fmt::print("{}", kUsage), 0;
   fmt::print(stderr, "{}", kUsage);

@@ -26,6 +26,12 @@ class Provider {
   virtual LaunchOutcome launch(const LaunchRequest& request) = 0;
   // Returns when the machine and all that belonged to it are gone; gone before is a success.
   virtual Result<void> terminate(const MachineId& id) = 0;
+  // The machine starts anew and keeps its id, address and disk; what ran on it ends. Returns when it runs again; one
+  // that has ended is started. When that fails it has ended, which on_exit tells too. kNotFound: there is none.
+  // kConflict: it is being terminated.
+  virtual Result<void> reboot(const MachineId& id) {
+    return fail(ErrorCode::kInvalid, "{} cannot reboot machines: {} stays as it is", name(), id.str());
+  }
   // All machines with this cluster's tag; all machines when empty.
   virtual Result<std::vector<ProvidedMachine>> list(const ClusterId& cluster) = 0;
   // Removes what outlives machines: the cluster's /home and Slurm state. After the last machine is gone.

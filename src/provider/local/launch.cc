@@ -37,7 +37,7 @@ LaunchOutcome LocalProvider::launch(const LaunchRequest& request) {
     // The same key twice at once: the second waits for what comes of the first.
     changed_.wait(lock, [&] {
       const Entry* entry = find_key(request.key);
-      return entry == nullptr || !(entry->launching || entry->terminating);
+      return entry == nullptr || !entry->busy();
     });
     Entry* entry = find_key(request.key);
     if (entry != nullptr && machine::state(folders_.machine(entry->spec.id)).phase != machine::Phase::kUnbuilt)
@@ -150,7 +150,7 @@ LaunchOutcome LocalProvider::build_reserved(const machine::MachineSpec& spec, co
     if (auto refused = await_capacity(request.instance_type)) return tl::unexpected(*refused);
   UserData user_data = request.user_data;
   user_data.machine_id = spec.id.str();
-  auto built = folders_.write_machine(spec, user_data).and_then([&] { return run_builder(spec.id); });
+  auto built = folders_.write_machine(spec, user_data).and_then([&] { return run_builder("build", spec.id); });
   if (!built) return tl::unexpected(failure(kind_of(built.error()), built.error()));
   return provided(spec);
 }
@@ -163,11 +163,12 @@ std::optional<LaunchFailure> LocalProvider::await_capacity(const std::string& in
   return capacity_->fault(instance_type, random_);
 }
 
-Result<void> LocalProvider::run_builder(const MachineId& id) {
+Result<void> LocalProvider::run_builder(const char* command, const MachineId& id) {
   RunOptions options;
-  options.timeout = settings_.launch_deadline;
+  // A restart has a machine to end before.
+  options.timeout = std::string_view(command) == "restart" ? 2 * settings_.launch_deadline : settings_.launch_deadline;
   builders_.acquire();
-  auto ran = run({settings_.agent, "build", folders_.machine(id)}, options);
+  auto ran = run({settings_.agent, command, folders_.machine(id)}, options);
   builders_.release();
   if (!ran) return tl::unexpected(ran.error());
   if (ran->status == 0) return {};

@@ -88,9 +88,7 @@ void LocalProvider::stop() {
 LocalProvider::~LocalProvider() {
   stop();
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] {
-    return std::ranges::none_of(entries_, [](const auto& e) { return e.second.launching || e.second.terminating; });
-  });
+  changed_.wait(lock, [this] { return std::ranges::none_of(entries_, [](const auto& e) { return e.second.busy(); }); });
   if (entries_.empty() && !folders_.has_volumes()) (void)remove_bridge(settings_.bridge, owner());
 }
 
@@ -105,14 +103,17 @@ Result<void> LocalProvider::offers(const std::string& instance_type) const {
 }
 
 Result<std::vector<ProvidedMachine>> LocalProvider::list(const ClusterId& cluster) {
-  std::vector<machine::MachineSpec> specs;
+  std::vector<Entry> entries;
   {
     const std::lock_guard lock(mutex_);
     for (const auto& [id, entry] : entries_)
-      if (!entry.launching && (cluster.empty() || entry.spec.cluster == cluster)) specs.push_back(entry.spec);
+      if (!entry.launching && (cluster.empty() || entry.spec.cluster == cluster)) entries.push_back(entry);
   }
   std::vector<ProvidedMachine> out;
-  for (const auto& spec : specs) out.push_back(provided(spec));
+  for (const auto& entry : entries) {
+    out.push_back(provided(entry.spec));
+    out.back().running = out.back().running || entry.rebooting;
+  }
   return out;
 }
 
@@ -132,7 +133,7 @@ Result<void> LocalProvider::terminate(const MachineId& id) {
     std::unique_lock lock(mutex_);
     const auto busy = [&] {
       const auto found = entries_.find(id);
-      return found != entries_.end() && (found->second.launching || found->second.terminating);
+      return found != entries_.end() && found->second.busy();
     };
     changed_.wait(lock, [&] { return !busy(); });
     const auto found = entries_.find(id);
@@ -150,6 +151,34 @@ Result<void> LocalProvider::terminate(const MachineId& id) {
     entries_[id].terminating = false;
   changed_.notify_all();
   return destroyed;
+}
+
+Result<void> LocalProvider::reboot(const MachineId& id) {
+  {
+    std::unique_lock lock(mutex_);
+    // Asked twice at once, it reboots once for both: the second finds a machine that has just started.
+    const auto found = entries_.find(id);
+    const bool rebooting = found != entries_.end() && found->second.rebooting;
+    changed_.wait(lock, [&] {
+      const auto now = entries_.find(id);
+      return now == entries_.end() || !(now->second.launching || now->second.rebooting);
+    });
+    const auto entry = entries_.find(id);
+    if (entry == entries_.end()) return fail(ErrorCode::kNotFound, "there is no machine {} to reboot", id.str());
+    if (entry->second.terminating) return fail(ErrorCode::kConflict, "machine {} is being terminated", id.str());
+    if (rebooting) return {};
+    entry->second.rebooting = true;
+  }
+  watcher_.remove(id);
+  auto started = run_builder("restart", id);
+  {
+    const std::lock_guard lock(mutex_);
+    entries_[id].rebooting = false;
+    changed_.notify_all();
+  }
+  watch(id);
+  if (!started) ended(id);
+  return started;
 }
 
 Result<void> LocalProvider::remove_volumes(const ClusterId& cluster) {
@@ -181,7 +210,7 @@ void LocalProvider::ended(const MachineId& id) {
   {
     const std::lock_guard lock(mutex_);
     const auto found = entries_.find(id);
-    if (found == entries_.end() || found->second.terminating) return;
+    if (found == entries_.end() || found->second.terminating || found->second.rebooting) return;
     spec = found->second.spec;
     callback = exit_callback_;
   }

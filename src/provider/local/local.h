@@ -48,8 +48,9 @@ class LocalProvider final : public Provider, public Capacity {
   // The key of a machine that has ended by itself gives that machine, with running = false.
   LaunchOutcome launch(const LaunchRequest& request) override;
   Result<void> terminate(const MachineId& id) override;
-  // Without those that launch() is at work on. Half-built ones of an earlier process come with running = false; their
-  // key builds them, terminate removes them.
+  Result<void> reboot(const MachineId& id) override;
+  // Without those that launch() is at work on; those that reboot are running. Half-built ones of an earlier process
+  // come with running = false; their key builds them, terminate removes them.
   Result<std::vector<ProvidedMachine>> list(const ClusterId& cluster) override;
   // kConflict while the cluster has machines.
   Result<void> remove_volumes(const ClusterId& cluster) override;
@@ -64,6 +65,8 @@ class LocalProvider final : public Provider, public Capacity {
     machine::MachineSpec spec;
     bool launching = false;
     bool terminating = false;
+    bool rebooting = false;
+    [[nodiscard]] bool busy() const { return launching || terminating || rebooting; }
   };
 
   LocalProvider(LocalSettings settings, Subnet subnet, std::unique_ptr<sim::CapacityModel> capacity);
@@ -78,7 +81,7 @@ class LocalProvider final : public Provider, public Capacity {
   // Without it:
   LaunchOutcome build_reserved(const machine::MachineSpec& spec, const LaunchRequest& request, bool is_new);
   std::optional<LaunchFailure> await_capacity(const std::string& instance_type);
-  Result<void> run_builder(const MachineId& id);
+  Result<void> run_builder(const char* command, const MachineId& id);
   void watch(const MachineId& id);
   void ended(const MachineId& id);
   [[nodiscard]] ProvidedMachine provided(const machine::MachineSpec& spec) const;

@@ -139,6 +139,49 @@ TEST_F(LocalTest, TerminateLeavesNothingAndTouchesNoOther) {
   EXPECT_NE(launch(request("c")).machine.address, doomed.machine.address) << "the address got no rest";
 }
 
+TEST_F(LocalTest, ARebootKeepsIdAddressAndDisk) {
+  const auto before = launch(request("a"));
+  const MachineId id = before.machine.id;
+  const int pid = pid1(before);
+  const auto disk = provider_->machine_folder(id) / "upper";
+  ASSERT_TRUE(write_file(disk / "etc/mine", "mine"));
+  provider_->on_exit([](const ProvidedMachine&) { ADD_FAILURE() << "a reboot was told as a death"; });
+  const auto rebooted = provider_->reboot(id);
+  ASSERT_TRUE(rebooted) << rebooted.error().message;
+  EXPECT_FALSE(machine::record_of(pid));
+  EXPECT_EQ(read_file(disk / "etc/mine"), "mine");
+  const auto after = provider_->list({});
+  ASSERT_EQ(after->size(), 1U);
+  EXPECT_EQ(after->front().machine.id, id);
+  EXPECT_EQ(after->front().machine.address, before.machine.address);
+  EXPECT_TRUE(after->front().running);
+  EXPECT_EQ(provider_->reboot(MachineId("i-none")).error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(LocalTest, AMachineThatRebootedIsStillWatchedAndOneThatEndedIsStarted) {
+  const auto machine = launch(request("a"));
+  std::promise<void> died;
+  provider_->on_exit([&](const ProvidedMachine&) { died.set_value(); });
+  ASSERT_TRUE(provider_->reboot(machine.machine.id));
+  kill(pid1(machine), SIGKILL);
+  died.get_future().get();
+  ASSERT_TRUE(provider_->reboot(machine.machine.id));
+  EXPECT_TRUE(provider_->list({})->front().running);
+}
+
+TEST_F(LocalTest, AMachineThatDoesNotComeBackHasEnded) {
+  const auto machine = launch(request("a"));
+  std::promise<void> told;
+  provider_->on_exit([&](const ProvidedMachine&) { told.set_value(); });
+  fs::remove(provider_->machine_folder(machine.machine.id) / machine::kUserDataFile);
+  const auto failed = provider_->reboot(machine.machine.id);
+  ASSERT_FALSE(failed);
+  EXPECT_NE(failed.error().message.find("cannot reboot machine " + machine.machine.id.str()), std::string::npos);
+  told.get_future().get();
+  ASSERT_EQ(provider_->list({})->size(), 1U);
+  EXPECT_FALSE(provider_->list({})->front().running);
+}
+
 TEST_F(LocalTest, AHalfBuiltMachineIsBuiltAgainUnderItsId) {
   const auto whole = launch(request("a"));
   const auto folder = provider_->machine_folder(whole.machine.id);
