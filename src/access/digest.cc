@@ -29,6 +29,18 @@ std::string to_hex(std::string_view raw) {
   return out;
 }
 
+std::optional<std::string> from_hex(std::string_view text) {
+  const auto value = [](char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1; };
+  if (text.size() % 2 != 0) return std::nullopt;
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); i += 2) {
+    const int high = value(text[i]), low = value(text[i + 1]);
+    if (high < 0 || low < 0) return std::nullopt;
+    out += static_cast<char>(high * 16 + low);
+  }
+  return out;
+}
+
 std::string sha256_hex(std::string_view data) {
   Digest digest;
   SHA256(bytes(data), data.size(), digest.data());

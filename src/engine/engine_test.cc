@@ -74,6 +74,9 @@ class HookedStore final : public store::Store {
   Result<void> prune_events(const ClusterId& cluster, std::int64_t keep) override {
     return inner_.prune_events(cluster, keep);
   }
+  Result<std::vector<AccessKey>> access_keys() override { return inner_.access_keys(); }
+  Result<void> put_access_key(const AccessKey& key) override { return inner_.put_access_key(key); }
+  Result<void> drop_access_key(const std::string& id) override { return inner_.drop_access_key(id); }
   int tries = 0;
   std::function<void()> removing;
   std::function<void()> removed;

@@ -427,5 +427,20 @@ TEST_P(Conformance, OfRivalsForOneRevisionExactlyOneWins) {
   EXPECT_EQ(store().load().value().at(0).revision, won + 1);
 }
 
+TEST_P(Conformance, AccessKeysAreKeptChangedAndDropped) {
+  EXPECT_THAT(store().access_keys().value(), IsEmpty());
+  AccessKey ci{.id = "ESPKB", .name = "ci", .role = Role::Operator, .clusters = {"a", "b"}, .sealed = "x"};
+  const AccessKey boss{.id = "ESPKA", .name = "boss", .role = Role::Admin, .created_at = Time(Millis(7))};
+  ASSERT_TRUE(store().put_access_key(ci));
+  ASSERT_TRUE(store().put_access_key(boss));
+  ci.expires_at = Time(Millis(5));
+  ASSERT_TRUE(store().put_access_key(ci));
+  backend_.reopen();
+  EXPECT_THAT(store().access_keys().value(), ElementsAre(boss, ci));
+  ASSERT_TRUE(store().drop_access_key(boss.id));
+  ASSERT_TRUE(store().drop_access_key("never there"));
+  EXPECT_THAT(store().access_keys().value(), ElementsAre(ci));
+}
+
 }  // namespace
 }  // namespace espalier::store

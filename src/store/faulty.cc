@@ -61,4 +61,19 @@ Result<void> FaultyStore::prune_events(const ClusterId& cluster, std::int64_t ke
   return inner_.prune_events(cluster, keep);
 }
 
+Result<std::vector<AccessKey>> FaultyStore::access_keys() {
+  if (dead()) return broken();
+  return inner_.access_keys();
+}
+
+Result<void> FaultyStore::put_access_key(const AccessKey& key) {
+  if (dead()) return broken();
+  return inner_.put_access_key(key);
+}
+
+Result<void> FaultyStore::drop_access_key(const std::string& id) {
+  if (dead()) return broken();
+  return inner_.drop_access_key(id);
+}
+
 }  // namespace espalier::store

@@ -29,6 +29,9 @@ class FaultyStore final : public Store {
   Result<std::vector<Event>> events(const EventQuery& query) override;
   Result<std::optional<Event>> event(const ClusterId& cluster, const std::string& event_id) override;
   Result<void> prune_events(const ClusterId& cluster, std::int64_t keep) override;
+  Result<std::vector<AccessKey>> access_keys() override;
+  Result<void> put_access_key(const AccessKey& key) override;
+  Result<void> drop_access_key(const std::string& id) override;
 
  private:
   [[nodiscard]] bool dead() const;

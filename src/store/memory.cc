@@ -86,6 +86,23 @@ class MemoryStore final : public Store {
     return {};
   }
 
+  Result<std::vector<AccessKey>> access_keys() override {
+    const std::lock_guard lock(mutex_);
+    std::vector<AccessKey> out;
+    for (const auto& [id, key] : access_keys_) out.push_back(key);
+    return out;
+  }
+  Result<void> put_access_key(const AccessKey& key) override {
+    const std::lock_guard lock(mutex_);
+    access_keys_.insert_or_assign(key.id, key);
+    return {};
+  }
+  Result<void> drop_access_key(const std::string& id) override {
+    const std::lock_guard lock(mutex_);
+    access_keys_.erase(id);
+    return {};
+  }
+
  private:
   // The other cluster that has the name which this commit gives.
   const Entry* rival(const Commit& commit) const {
@@ -102,6 +119,7 @@ class MemoryStore final : public Store {
 
   std::mutex mutex_;
   std::map<ClusterId, Entry> clusters_;
+  std::map<std::string, AccessKey> access_keys_;
 };
 
 }  // namespace

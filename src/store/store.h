@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "model/access_key.h"
 #include "model/cluster.h"
 
 namespace espalier::store {
@@ -59,6 +60,13 @@ class Store {
   virtual Result<std::optional<Event>> event(const ClusterId& cluster, const std::string& event_id) = 0;
   // Drops the oldest events of a cluster beyond `keep`.
   virtual Result<void> prune_events(const ClusterId& cluster, std::int64_t keep) = 0;
+
+  // The access keys of the API, by id; few.
+  virtual Result<std::vector<AccessKey>> access_keys() = 0;
+  // Made, or changed. On disk when it returns.
+  virtual Result<void> put_access_key(const AccessKey& key) = 0;
+  // Nothing happens when there is none.
+  virtual Result<void> drop_access_key(const std::string& id) = 0;
 };
 
 std::unique_ptr<Store> memory_store();

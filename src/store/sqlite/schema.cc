@@ -35,6 +35,7 @@ CREATE INDEX events_by_resource ON events (cluster, resource, sequence);
 CREATE INDEX events_by_group ON events (cluster, group_name, sequence) WHERE group_name <> '';
 CREATE INDEX events_by_instance ON events (cluster, instance, sequence) WHERE instance <> '';
 )",
+    "CREATE TABLE access_keys (id TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT, WITHOUT ROWID;",
 };
 
 constexpr auto kNewest = static_cast<std::int64_t>(kMigrations.size());

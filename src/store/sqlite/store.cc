@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "base/file_lock.h"
+#include "store/sqlite/access_keys.h"
 #include "store/sqlite/committer.h"
 #include "store/sqlite/events.h"
 #include "store/sqlite/rows.h"
@@ -45,6 +46,19 @@ class SqliteStore final : public Store {
 
   Result<void> prune_events(const ClusterId& cluster, std::int64_t keep) override {
     return committer_.write([&](sql::Database& db) { return store::prune_events(db, cluster, keep); });
+  }
+
+  Result<std::vector<AccessKey>> access_keys() override {
+    const std::lock_guard lock(reading_);
+    return read_access_keys(reader_);
+  }
+
+  Result<void> put_access_key(const AccessKey& key) override {
+    return committer_.write([&](sql::Database& db) { return write_access_key(db, key); });
+  }
+
+  Result<void> drop_access_key(const std::string& id) override {
+    return committer_.write([&](sql::Database& db) { return store::drop_access_key(db, id); });
   }
 
  private:
