@@ -1,8 +1,6 @@
 // Espalier's own operations but WatchEvents: docs/wire-own.md.
 #include <unistd.h>
 
-#include <algorithm>
-
 #include "api/lookup.h"
 #include "api/read.h"
 #include "api/show.h"
@@ -46,11 +44,9 @@ Result<json::object> describe_nodes(const Services& services, const Call& call) 
   return read_cluster(services, call, [](const engine::View& view) {
     const auto leaves = topology::leaves(reconcile::slurm_wanted(view.state).plan);
     json::array nodes;
-    for (const auto& [name, group] : view.state.groups) {
-      auto slots = slots_of(view.state, name);
-      std::sort(slots.begin(), slots.end(), [](const Slot* a, const Slot* b) { return a->number < b->number; });
-      for (const auto* slot : slots) nodes.push_back(own_node(view, group, *slot, leaves));
-    }
+    auto slots = slots_by_group(view.state);
+    for (const auto& [name, group] : view.state.groups)
+      for (const auto* slot : slots[name]) nodes.push_back(own_node(view, group, *slot, leaves));
     return json::object{{"Nodes", std::move(nodes)}};
   });
 }

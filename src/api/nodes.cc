@@ -1,4 +1,6 @@
-// ListClusterNodes, DescribeClusterNode.
+// ListClusterNodes, DescribeClusterNode, AttachClusterNodeNetworkInterface.
+#include <algorithm>
+
 #include "api/lookup.h"
 #include "api/pages.h"
 #include "api/read.h"
@@ -42,19 +44,36 @@ Result<json::object> list_cluster_nodes(const Services& services, const Call& ca
   });
 }
 
+// By NodeId or NodeLogicalId of the request.
+Result<const Slot*> find_node(const ClusterState& state, const json::object& input) {
+  const MachineId machine(text(input, "NodeId"));
+  const SlotId logical(text(input, "NodeLogicalId"));
+  const auto by_machine = [&](const auto& item) { return item.second.machine && item.second.machine->id == machine; };
+  const auto found = machine.empty() ? state.slots.find(logical) : std::ranges::find_if(state.slots, by_machine);
+  if (found == state.slots.end() || found->second.state == SlotState::Gone)
+    return fail(ErrorCode::kNotFound, "Cluster {} has no node '{}'", state.cluster.name,
+                machine.empty() ? logical.value : machine.value);
+  return &found->second;
+}
+
 Result<json::object> describe_cluster_node(const Services& services, const Call& call) {
-  const MachineId machine(text(call.input, "NodeId"));
-  const SlotId logical(text(call.input, "NodeLogicalId"));
-  if (machine.empty() == logical.empty())
+  if (!member(call.input, "NodeId") == !member(call.input, "NodeLogicalId"))
     return fail(ErrorCode::kInvalid, "Pass exactly one of NodeId and NodeLogicalId");
   return read_cluster(services, call, [&](const engine::View& view) -> Result<json::object> {
-    for (const auto& [id, slot] : view.state.slots) {
-      if (slot.state == SlotState::Gone) continue;
-      if (id == logical || (!machine.empty() && slot.machine && slot.machine->id == machine))
-        return json::object{{"NodeDetails", node_details(view.state, slot)}};
-    }
-    return fail(ErrorCode::kNotFound, "Cluster {} has no node '{}'", view.state.cluster.name,
-                machine.empty() ? logical.value : machine.value);
+    const auto slot = find_node(view.state, call.input);
+    if (!slot) return tl::unexpected(slot.error());
+    return json::object{{"NodeDetails", node_details(view.state, **slot)}};
+  });
+}
+
+// No provider of ours has interfaces that could be attached to a running machine.
+Result<json::object> attach_network_interface(const Services& services, const Call& call) {
+  return read_cluster(services, call, [&](const engine::View& view) -> Result<json::object> {
+    if (const auto slot = find_node(view.state, call.input); !slot) return tl::unexpected(slot.error());
+    return fail(ErrorCode::kInvalid,
+                "AttachClusterNodeNetworkInterface: the provider '{}' has no network interfaces to attach; a machine "
+                "has those that its type comes with",
+                services.settings.provider);
   });
 }
 
@@ -62,7 +81,8 @@ Result<json::object> describe_cluster_node(const Services& services, const Call&
 
 std::vector<Operation> node_operations() {
   return {at_once("SageMaker.ListClusterNodes", list_cluster_nodes),
-          at_once("SageMaker.DescribeClusterNode", describe_cluster_node)};
+          at_once("SageMaker.DescribeClusterNode", describe_cluster_node),
+          at_once("SageMaker.AttachClusterNodeNetworkInterface", attach_network_interface)};
 }
 
 }  // namespace espalier::api

@@ -89,6 +89,14 @@ TEST_F(Nodes, DescribeUnknown) {
   EXPECT_THAT(reply.message(), HasSubstr("i-01234567"));
 }
 
+TEST_F(Nodes, NoInterfaceCanBeAttached) {
+  clusters.launch(*state, "workers-1", SlotState::Ready);
+  const auto reply = call("AttachClusterNodeNetworkInterface",
+                          R"({"ClusterName": "demo", "NodeId": "i-00000000000000001", "NetworkInterfaceId": "eni-1"})");
+  EXPECT_EQ(reply.type(), "ValidationException");
+  EXPECT_THAT(reply.message(), HasSubstr("no network interfaces"));
+}
+
 TEST(InstanceStatusOf, EveryState) {
   const std::pair<SlotState, InstanceStatus> table[] = {
       {SlotState::Wanted, InstanceStatus::Pending},   {SlotState::Launching, InstanceStatus::Pending},

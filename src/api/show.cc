@@ -23,16 +23,11 @@ bool is_up(const Slot& slot) {
   return slot.machine && (slot.state == SlotState::Ready || slot.state == SlotState::Draining);
 }
 
-json::object group_details(const ClusterState& state, const Group& group) {
-  const auto slots = slots_of(state, group.name);
-  json::object out{
-      {"InstanceGroupName", group.name},
-      {"InstanceType", group.instance_type},
-      {"CurrentCount", std::count_if(slots.begin(), slots.end(), [](const Slot* slot) { return is_up(*slot); })},
-      {"TargetCount", group.target_count},
-      {"MinCount", group.min_count},
-      {"Status", enum_name(group.status)},
-      {"SlurmConfig", slurm_config(group)}};
+json::object group_details(const Group& group, int current) {
+  json::object out{{"InstanceGroupName", group.name},   {"InstanceType", group.instance_type},
+                   {"CurrentCount", current},           {"TargetCount", group.target_count},
+                   {"MinCount", group.min_count},       {"Status", enum_name(group.status)},
+                   {"SlurmConfig", slurm_config(group)}};
   echo(group.spec,
        {"LifeCycleConfig", "ExecutionRole", "ThreadsPerCore", "InstanceStorageConfigs", "OnStartDeepHealthChecks",
         "TrainingPlanArn", "OverrideVpcConfig", "ScheduledUpdateConfig", "CapacityRequirements", "NetworkInterface"},
@@ -78,10 +73,11 @@ json::object node(const ClusterState& state, const Slot& slot) {
 
 }  // namespace
 
-std::vector<const Slot*> slots_of(const ClusterState& state, const std::string& group) {
-  std::vector<const Slot*> out;
+std::map<std::string, std::vector<const Slot*>> slots_by_group(const ClusterState& state) {
+  std::map<std::string, std::vector<const Slot*>> out;
   for (const auto& [id, slot] : state.slots)
-    if (slot.group == group && slot.state != SlotState::Gone) out.push_back(&slot);
+    if (slot.state != SlotState::Gone) out[slot.group].push_back(&slot);
+  for (auto& [group, slots] : out) std::ranges::sort(slots, {}, &Slot::number);
   return out;
 }
 
@@ -97,13 +93,15 @@ json::object cluster_details(const ClusterState& state) {
   if (!state.cluster.failure_message.empty()) out["FailureMessage"] = state.cluster.failure_message;
   out["NodeRecovery"] = state.cluster.node_recovery;
   echo(state.cluster.spec, {"VpcConfig", "Orchestrator", "NodeProvisioningMode"}, out);
+  std::map<std::string, int> up;
+  for (const auto& [id, slot] : state.slots) up[slot.group] += is_up(slot);
   std::vector<const Group*> groups;
   for (const auto& [name, group] : state.groups) groups.push_back(&group);
   std::stable_sort(groups.begin(), groups.end(), [](const Group* a, const Group* b) {
     return std::tie(a->created_at, a->type) < std::tie(b->created_at, b->type);
   });
   json::array shown;
-  for (const auto* group : groups) shown.push_back(group_details(state, *group));
+  for (const auto* group : groups) shown.push_back(group_details(*group, up[group->name]));
   out["InstanceGroups"] = std::move(shown);
   return out;
 }

@@ -5,8 +5,8 @@
 
 namespace espalier::api {
 
-// A group's slots, the Gone left out.
-std::vector<const Slot*> slots_of(const ClusterState& state, const std::string& group);
+// Every group's slots, by number; the Gone left out. One pass over the slots: a cluster may have 100,000.
+std::map<std::string, std::vector<const Slot*>> slots_by_group(const ClusterState& state);
 
 json::object cluster_summary(const Cluster& cluster);
 // DescribeClusterResponse: groups in the order of their creation, the controller first among equals.
