@@ -1,5 +1,6 @@
 #include "api/api.h"
 
+#include "access/claim.h"
 #include "api/auth.h"
 #include "api/errors.h"
 #include "api/operations.h"
@@ -39,30 +40,68 @@ WireError not_served(const std::string& target) {
                      fmt::format("{} is for clusters with Orchestrator.Eks; Espalier runs Slurm clusters.", target)});
 }
 
+// One request on its way: what is known of it so far, for its answer and the audit trail.
+struct Asked {
+  std::string id;
+  std::string target;
+  std::string peer;
+  std::string cluster{};
+  access::Identity who{};
+  bool admitted = false;  // passed the gate, or there is none
+};
+
 struct Prepared {
   const Operation* operation = nullptr;
   Call call;
 };
 
-tl::expected<Prepared, WireError> prepare(const http::Request& request, const Settings& settings) {
-  const std::string target = http::header(request.headers, "X-Amz-Target");
+tl::expected<Prepared, WireError> prepare(const http::Request& request, const Services& services, Asked& asked) {
+  const std::string& target = asked.target;
+  auto caller = authenticate(request, services);
+  if (!caller) {
+    if (const auto claim = access::read_claim(request); claim && *claim) asked.who.key.id = (*claim)->key_id;
+    return tl::unexpected(caller.error());
+  }
+  asked.who = caller->who;
+  asked.admitted = true;
   if (request.method != "POST" || target.empty())
     return tl::unexpected(unknown_operation(
         "This is the HyperPod API: send POST / with a header X-Amz-Target, such as SageMaker.ListClusters."));
   const Operation* operation = find_operation(target);
-  auto caller = authenticate(request, settings);
-  if (!caller) return tl::unexpected(wire_error(caller.error()));
   if (!operation) return tl::unexpected(not_served(target));
   auto body = parse_body(request.body);
   if (!body) return tl::unexpected(body.error());
   if (auto valid = validate(*input_shape(target), *body); !valid) return tl::unexpected(wire_error(valid.error()));
-  return Prepared{operation, {std::move(*caller), std::move(*body)}};
+  Call call{std::move(*caller), std::move(*body)};
+  asked.cluster = cluster_of(call.input);
+  auto may = authorize(services, call, target);
+  asked.admitted = may.has_value();
+  if (!may) return tl::unexpected(may.error());
+  return Prepared{operation, std::move(call)};
+}
+
+// An answer by which the client may send the same request again is no use of its signature.
+void conclude(const Services& services, const Asked& asked, int status, const std::string& error) {
+  const bool changes = access::effect_of(asked.target) != access::Effect::kRead;
+  if (services.gate && changes && asked.admitted && status >= 500) services.gate->not_carried_out(asked.who);
+  if (!services.audit || (asked.admitted && !changes)) return;
+  access::AuditRecord record;
+  record.request_id = asked.id;
+  record.key_id = asked.who.key.id;
+  record.name = asked.who.key.name;
+  record.verified = asked.who.verified;
+  record.peer = asked.peer;
+  record.operation = asked.target;
+  record.cluster = asked.cluster;
+  record.status = status;
+  record.error = error;
+  services.audit->write(std::move(record), !asked.admitted);
 }
 
 }  // namespace
 
 Api::Api(engine::Clusters& clusters, Settings settings, Capacity* capacity, Random random)
-    : services_{clusters, capacity, std::move(settings)}, random_(std::move(random)) {}
+    : Api(Services{clusters, capacity, std::move(settings)}, std::move(random)) {}
 
 std::string Api::request_id() {
   const std::lock_guard lock(mutex_);
@@ -70,16 +109,25 @@ std::string Api::request_id() {
 }
 
 void Api::handle(http::Request request, http::Reply reply) {
-  const std::string id = request_id();
-  auto prepared = prepare(request, services_.settings);
-  if (!prepared) return reply(response(prepared.error(), id));
+  Asked asked{request_id(), http::header(request.headers, "X-Amz-Target"), request.peer};
+  auto prepared = prepare(request, services_, asked);
+  if (!prepared) {
+    conclude(services_, asked, prepared.error().status, prepared.error().type);
+    return reply(response(prepared.error(), asked.id));
+  }
   const auto* operation = prepared->operation;
-  operation->run(services_, std::move(prepared->call), [id, operation, reply](Result<json::object> result) {
-    if (result) return reply(response(200, *result, id));
-    if (result.error().code == ErrorCode::kInternal)
-      log::error("api: {} {}: {}", operation->target, id, result.error().message);
-    reply(response(wire_error(result.error()), id));
-  });
+  operation->run(services_, std::move(prepared->call),
+                 [this, asked = std::move(asked), reply = std::move(reply)](const Result<json::object>& result) {
+                   if (result) {
+                     conclude(services_, asked, 200, "");
+                     return reply(response(200, *result, asked.id));
+                   }
+                   if (result.error().code == ErrorCode::kInternal)
+                     log::error("api: {} {}: {}", asked.target, asked.id, result.error().message);
+                   const auto error = wire_error(result.error());
+                   conclude(services_, asked, error.status, error.type);
+                   reply(response(error, asked.id));
+                 });
 }
 
 }  // namespace espalier::api

@@ -2,14 +2,16 @@
 //
 // handle() takes what http::Server hands over and calls `reply` once: reads on the caller's thread, what changes a
 // cluster or waits for an event later, from a thread of the engine's. The path of a request: target → authenticate →
-// parse → validate by the shape → operation → answer. Everything that can be wrong with a request is told by the error
-// table of errors.h. Safe from any thread.
+// parse → validate by the shape → authorize → operation → answer. Everything that can be wrong with a request is told
+// by the error table of errors.h. Safe from any thread.
 #pragma once
 
 #include <functional>
 #include <mutex>
 #include <string>
 
+#include "access/audit.h"
+#include "access/gate.h"
 #include "base/random.h"
 #include "engine/clusters.h"
 #include "http/server.h"
@@ -34,6 +36,8 @@ struct Services {
   engine::Clusters& clusters;
   Capacity* capacity = nullptr;  // null: the provider has no capacity model
   Settings settings;
+  access::Gate* gate = nullptr;         // null: everyone may do everything
+  access::AuditTrail* audit = nullptr;  // null: nothing is recorded
 };
 
 // Outlives the requests that it was given: the engine ends all waits before it goes.
@@ -41,6 +45,8 @@ class Api {
  public:
   Api(engine::Clusters& clusters, Settings settings, Capacity* capacity = nullptr,
       Random random = Random::from_system());
+  explicit Api(Services services, Random random = Random::from_system())
+      : services_(std::move(services)), random_(std::move(random)) {}
 
   void handle(http::Request request, http::Reply reply);
 

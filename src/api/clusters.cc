@@ -61,6 +61,7 @@ Result<json::object> list_clusters(const Services& services, const Call& call) {
   for (const auto& id : services.clusters.list(call.caller.account, call.caller.region)) {
     const auto row = cluster_row(services, id);
     if (!row || !is_listed(*row, input)) continue;  // gone since: not in the list
+    if (!call.caller.may_see(row->name)) continue;
     all.emplace_back((by_name ? row->name : sortable(row->created_at)) + " " + id.value, cluster_summary(*row));
   }
   auto page = cut_page(std::move(all), page_scope("ListClusters", call.caller.region, input), text(input, "NextToken"),

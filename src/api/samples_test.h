@@ -46,6 +46,8 @@ inline const Text& text(const std::string& shape) {
       {"ClusterNodeId", {"i-0123456789abcdef0", "", "", {"i-0123456", "i-012345678", "i-0123456G", "m-01234567"}}},
       {"ClusterNodeLogicalId", {"a", "-", "z", {"-a", "a-", "a", "a_b"}}},
       {"ClusterPartitionName", {"a", "b", "", names}},
+      {"EspalierAccessKeyId", {"ESPK", "A", "", {"ESPK-AAAAAAAAAAAAAAA", "ESPK AAAAAAAAAAAAAAA"}}},
+      {"EspalierAccessKeyName", {"a", "b", "", {"-a", " a", "a\n", "a;b", "ä"}}},
       {"EventId",
        {"01234567-89ab-4cde-8f01-23456789abcd",
         "",
