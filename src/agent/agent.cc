@@ -50,6 +50,7 @@ Agent::Agent(std::unique_ptr<Link> link, Processes& processes)
       link_(std::move(link)),
       run_([&processes](const std::vector<std::string>& argv, Millis timeout) { return processes.run(argv, timeout); }),
       outbox_(boot_),
+      lifecycle_(processes, [this](const std::string& digest) { return link_->fetch(digest); }),
       daemons_(processes, [this](std::vector<DaemonView> views) { outbox_.set_daemons(std::move(views)); }) {}
 
 void Agent::take_commands() {
@@ -105,7 +106,7 @@ CommandResult Agent::carry_out(const Command& command) {
   CommandResult result{command.id, true, "", {}};
   Result<void> done;
   if (command.setup) {
-    done = set_up(*command.setup, {daemons_, slurm_folder_, run_});
+    done = set_up(*command.setup, {daemons_, slurm_folder_, run_, lifecycle_});
     if (done && command.setup->role == NodeType::Controller && !watch_)
       watch_.emplace(run_, [this](const auto& nodes, bool all) { outbox_.set_nodes(nodes, all); });
   } else if (command.hosts) {

@@ -11,6 +11,7 @@
 
 #include "agent/config_folder.h"
 #include "agent/daemons.h"
+#include "agent/lifecycle.h"
 #include "agent/link.h"
 #include "agent/outbox.h"
 #include "agent/processes.h"
@@ -39,6 +40,7 @@ class Agent {
   std::unique_ptr<Link> link_;
   RunCommand run_;
   Outbox outbox_;
+  LifecycleRunner lifecycle_;
   Daemons daemons_;
   ConfigFolder slurm_folder_{kSlurmFolder};
   std::optional<Watch> watch_;  // once this machine is a controller

@@ -126,7 +126,7 @@ Result<pid_t> Daemon::start() {
   UniqueFd log;
   if (!spec_.log.empty()) log = UniqueFd(open(spec_.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640));
   const int output = spec_.log.empty() ? output_write_.get() : log.get();
-  ProcessSpec process{spec_.argv, {}, spec_.user, output, output};
+  ProcessSpec process{.argv = spec_.argv, .environment = {}, .user = spec_.user, .output = output, .errors = output};
   if (spec_.socket.empty())
     process.environment.push_back(fmt::format("NOTIFY_SOCKET={}/{}.notify", spec_.notify_folder.string(), spec_.name));
   auto pid = processes_.spawn(process);

@@ -9,11 +9,13 @@ namespace espalier::agent {
 namespace {
 
 constexpr Millis kCallTimeout{10'000};
+constexpr Millis kFetchTimeout{60'000};
 constexpr Millis kNextTimeout = kLongPoll + Millis(10'000);
 
 Result<json::value> body_of(const HttpAnswer& answer, const char* path) {
   if (answer.status == 401 || answer.status == 403)
     return fail(ErrorCode::kPermission, "POST {}: the control plane refuses this machine ({})", path, answer.status);
+  if (answer.status == 404) return fail(ErrorCode::kNotFound, "POST {}: {}", path, answer.body.substr(0, 200));
   if (answer.status / 100 != 2)
     return fail(ErrorCode::kUnavailable, "POST {}: status {}: {}", path, answer.status, answer.body.substr(0, 200));
   return parse_json(answer.body.empty() ? "{}" : answer.body);
@@ -45,6 +47,14 @@ Result<void> Link::report(const Report& report) {
   auto answer = call(report_client_, "/report", to_json(report), kCallTimeout);
   if (!answer) return tl::unexpected(answer.error());
   return {};
+}
+
+Result<std::vector<ScriptFile>> Link::fetch(const std::string& digest) {
+  auto answer = call(next_client_, "/fetch", to_json(FetchCall{digest}), kFetchTimeout);
+  if (!answer) return tl::unexpected(answer.error());
+  auto files = from_json<FetchAnswer>(*answer);
+  if (!files) return tl::unexpected(files.error());
+  return std::move(files->files);
 }
 
 Result<json::value> Link::call(HttpClient& client, const char* path, const json::value& body, Millis timeout) {

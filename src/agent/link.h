@@ -32,6 +32,8 @@ class Link {
   // Waits up to kLongPoll and some more for commands.
   Result<NextAnswer> next(const NextCall& call);
   Result<void> report(const Report& report);
+  // On the thread of next(). kNotFound: the control plane has not got it now.
+  Result<std::vector<ScriptFile>> fetch(const std::string& digest);
 
  private:
   Link(UserData user_data, BaseUrl base, std::filesystem::path credential_file);

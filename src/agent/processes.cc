@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -38,7 +39,7 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   dup2(spec.output >= 0 ? spec.output : nowhere, STDOUT_FILENO);
   dup2(spec.errors >= 0 ? spec.errors : nowhere, STDERR_FILENO);
   syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0);  // what whoever started us left open
-  if (chdir("/") != 0) _exit(126);
+  if (chdir(spec.folder.c_str()) != 0) _exit(126);
   if (spec.user.uid != getuid() && (syscall(SYS_setgroups, 0, nullptr) != 0 ||
                                     syscall(SYS_setgid, spec.user.gid) != 0 || syscall(SYS_setuid, spec.user.uid) != 0))
     _exit(126);
@@ -144,7 +145,8 @@ Result<pid_t> Processes::spawn(const ProcessSpec& spec) {
   if (!program) return fail(ErrorCode::kNotFound, "there is no program '{}': the image lacks it", spec.argv[0]);
   std::vector<std::string> environment = spec.environment;
   environment.push_back(std::string("PATH=") + kProgramPath);
-  environment.push_back("HOME=/");
+  if (std::ranges::none_of(environment, [](const auto& text) { return text.starts_with("HOME="); }))
+    environment.push_back("HOME=/");
   // By its whole path: a daemon that is to take a new configuration may execute its argv[0] again.
   std::vector<std::string> arguments = spec.argv;
   arguments[0] = *program;
@@ -185,7 +187,11 @@ Result<std::string> Processes::run(const std::vector<std::string>& argv, Millis 
   const Deadline deadline = in(timeout);
   Pipe output = make_pipe();
   Pipe errors = make_pipe();
-  auto pid = spawn({argv, {}, {}, output.write_end.get(), errors.write_end.get()});
+  auto pid = spawn({.argv = argv,
+                    .environment = {},
+                    .user = {},
+                    .output = output.write_end.get(),
+                    .errors = errors.write_end.get()});
   if (!pid) return tl::unexpected(pid.error());
   output.write_end.reset();
   errors.write_end.reset();

@@ -26,10 +26,11 @@ inline constexpr std::size_t kMaxOutputBytes = 16 << 20;
 
 struct ProcessSpec {
   std::vector<std::string> argv;         // the first is looked up in kProgramPath
-  std::vector<std::string> environment;  // beside PATH and HOME: "NAME=value"
+  std::vector<std::string> environment;  // beside PATH and, unless given, HOME: "NAME=value"
   Account user;
   int output = -1;  // where standard output goes; -1: nowhere
   int errors = -1;
+  std::string folder = "/";  // that it starts in
 };
 
 // Where a program is, or nothing. Names with a slash are paths.

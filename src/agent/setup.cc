@@ -4,10 +4,10 @@
 
 #include <filesystem>
 
-#include "agent/base64.h"
 #include "agent/extra_files.h"
 #include "agent/files.h"
 #include "agent/hosts_file.h"
+#include "base/base64.h"
 #include "base/file.h"
 
 namespace espalier::agent {
@@ -82,6 +82,10 @@ Result<void> make_user_home() {
   return put_folder(kUserHome, {0750, kUser});
 }
 
+Result<void> run_script(const Setup& setup, LifecycleHook hook, const Surroundings& with) {
+  return setup.lifecycle && setup.lifecycle->hook == hook ? with.lifecycle.run(*setup.lifecycle) : Result<void>();
+}
+
 Result<void> set_up_controller(const Setup& setup, const Surroundings& with) {
   auto slurm = find_account("slurm");
   if (!slurm) return tl::unexpected(slurm.error());
@@ -94,11 +98,12 @@ Result<void> set_up_controller(const Setup& setup, const Surroundings& with) {
   return in_order(
       [&] { return put_folder(kSlurmFolder); }, [&] { return put_folder(kStateSaveFolder, {0700, *slurm}); },
       [&] { return put_folder(kLogFolder, {0755, *slurm}); }, [&] { return with.slurm_folder.change(setup.files, {}); },
-      make_user_home, [&] { return with.daemons.ensure_ready(std::move(slurmctld), kSlurmctldTimeout); },
+      make_user_home, [&] { return run_script(setup, LifecycleHook::OnCreate, with); },
+      [&] { return with.daemons.ensure_ready(std::move(slurmctld), kSlurmctldTimeout); },
       [&] { return await_slurmctld(with.run, kSlurmctldTimeout); });
 }
 
-Result<void> set_up_compute(const Setup& setup, Daemons& daemons) {
+Result<void> set_up_compute(const Setup& setup, const Surroundings& with) {
   const std::string server = fmt::format("{}:{}", setup.controller.address, kSlurmctldPort);
   DaemonSpec slurmd{.name = "slurmd",
                     .argv = {"slurmd", "--systemd", "-N", setup.node_name, "--conf-server", server},
@@ -106,11 +111,14 @@ Result<void> set_up_compute(const Setup& setup, Daemons& daemons) {
                     .log = {},
                     .socket = {},
                     .after = Endpoint{setup.controller.address, kSlurmctldPort}};
-  return in_order([&] { return put_folder("/var/spool/slurmd"); }, [&] { return daemons.ensure(std::move(slurmd)); });
+  return in_order([&] { return run_script(setup, LifecycleHook::OnCreate, with); },
+                  [&] { return put_folder("/var/spool/slurmd"); },
+                  [&] { return with.daemons.ensure(std::move(slurmd)); });
 }
 
 // A client of Slurm: sackd keeps the configuration where there is one, else every command fetches it.
-Result<void> set_up_login(const Setup& setup, Daemons& daemons) {
+Result<void> set_up_login(const Setup& setup, const Surroundings& with) {
+  if (auto ran = run_script(setup, LifecycleHook::OnCreate, with); !ran) return ran;
   const std::string server = fmt::format("{}:{}", setup.controller.address, kSlurmctldPort);
   if (find_program("sackd")) {
     auto slurm = find_account("slurm");  // slurmctld's credentials are for it: as root it could not be reconfigured
@@ -122,7 +130,7 @@ Result<void> set_up_login(const Setup& setup, Daemons& daemons) {
                      .socket = {},
                      .after = Endpoint{setup.controller.address, kSlurmctldPort}};
     return in_order([&] { return put_folder("/run/slurm", {0755, *slurm}); },
-                    [&] { return daemons.ensure_ready(std::move(sackd), kSackdTimeout); });
+                    [&] { return with.daemons.ensure_ready(std::move(sackd), kSackdTimeout); });
   }
   const std::string line = "SLURM_CONF_SERVER=" + server + "\n";
   std::string environment = read_file("/etc/environment").value_or("");
@@ -131,6 +139,18 @@ Result<void> set_up_login(const Setup& setup, Daemons& daemons) {
   if (!environment.empty() && !environment.ends_with('\n')) environment += '\n';
   return in_order([&] { return put_file("/etc/environment", environment + line); },
                   [&] { return put_file("/etc/profile.d/espalier.sh", "export " + line); });
+}
+
+Result<void> set_up_role(const Setup& setup, const Surroundings& with) {
+  switch (setup.role) {
+    case NodeType::Controller:
+      return set_up_controller(setup, with);
+    case NodeType::Login:
+      return set_up_login(setup, with);
+    case NodeType::Compute:
+      return set_up_compute(setup, with);
+  }
+  return fail(ErrorCode::kInvalid, "this agent does not know the role of this machine: update it");
 }
 
 }  // namespace
@@ -146,17 +166,8 @@ Result<void> change_hosts(const HostsDelta& delta) {
 Result<void> set_up(const Setup& setup, const Surroundings& with) {
   return in_order([&] { return set_hosts(setup.hosts); }, [&] { return put_extra_files(setup.extra); },
                   [&] { return make_log_folder(setup.role); }, [&] { return set_up_munge(setup, with.daemons); },
-                  [&]() -> Result<void> {
-                    switch (setup.role) {
-                      case NodeType::Controller:
-                        return set_up_controller(setup, with);
-                      case NodeType::Login:
-                        return set_up_login(setup, with.daemons);
-                      case NodeType::Compute:
-                        return set_up_compute(setup, with.daemons);
-                    }
-                    return fail(ErrorCode::kInvalid, "this agent does not know the role of this machine: update it");
-                  });
+                  [&] { return set_up_role(setup, with); },
+                  [&] { return run_script(setup, LifecycleHook::OnInitComplete, with); });
 }
 
 }  // namespace espalier::agent

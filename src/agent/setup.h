@@ -1,4 +1,5 @@
-// Makes the machine what a Setup says: names, munge, Slurm's files and daemons, in this order; slurmd last of all.
+// Makes the machine what a Setup says: names, munge, Slurm's files, the script OnCreate, Slurm's daemon last of all but
+// the script OnInitComplete.
 //
 // Idempotent. A running slurmctld or slurmd is never restarted by it. On a compute machine it returns when slurmd is
 // being looked after, not when it has registered: that may take as long as the controller is away, and shows in
@@ -9,6 +10,7 @@
 
 #include "agent/config_folder.h"
 #include "agent/daemons.h"
+#include "agent/lifecycle.h"
 #include "agent/protocol.h"
 #include "agent/slurm_steps.h"
 #include "base/result.h"
@@ -25,6 +27,7 @@ struct Surroundings {
   Daemons& daemons;
   ConfigFolder& slurm_folder;
   RunCommand run;
+  LifecycleRunner& lifecycle;
 };
 
 Result<void> set_up(const Setup& setup, const Surroundings& with);

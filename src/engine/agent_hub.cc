@@ -1,5 +1,7 @@
 #include "engine/agent_hub.h"
 
+#include <algorithm>
+
 #include "base/log.h"
 
 namespace espalier::engine {
@@ -51,6 +53,7 @@ void AgentHub::handle(http::Request request, http::Reply reply) {
   if (!machine) return reply(refusal(401, "this credential is not valid: enrol first"));
   if (request.target == "/next") return next(*machine, request, std::move(reply));
   if (request.target == "/report") return report(*machine, request, reply);
+  if (request.target == "/fetch") return fetch(request, reply);
   reply(refusal(404, "no such path"));
 }
 
@@ -160,6 +163,29 @@ void AgentHub::forget(const MachineId& machine) {
     sessions_.erase(found);
   }
   last();
+}
+
+// ---- lifecycle scripts -----------------------------------------------------------------------------------------
+
+void AgentHub::offer(const ScriptBundle& bundle) {
+  const auto answer = std::make_shared<const std::string>(json::serialize(to_json(agent::FetchAnswer{bundle.files})));
+  const std::lock_guard lock(mutex_);
+  std::erase_if(bundles_, [&](const auto& kept) { return kept.first == bundle.digest; });
+  bundles_.emplace_back(bundle.digest, answer);
+  if (bundles_.size() > kMostBundles) bundles_.pop_front();
+}
+
+void AgentHub::fetch(const http::Request& request, const http::Reply& reply) {
+  const auto call = read_body<agent::FetchCall>(request, reply);
+  if (!call) return;
+  std::shared_ptr<const std::string> found;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto kept = std::ranges::find(bundles_, call->digest, [](const auto& item) { return item.first; });
+    if (kept != bundles_.end()) found = kept->second;
+  }
+  if (!found) return reply(refusal(404, "these scripts are not at hand now"));
+  reply({200, {{"Content-Type", "application/json"}}, *found});
 }
 
 std::optional<agent::Health> AgentHub::health(const MachineId& machine) {

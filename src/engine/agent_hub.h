@@ -7,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -49,6 +50,9 @@ class AgentHub {
   // machine's next call: what is lost in the middle of changes can only be mended from the beginning.
   void send(const MachineId& machine, agent::Command command);
   void forget(const MachineId& machine);
+  // Machines may fetch these scripts by their digest. The newest kMostBundles are kept: a machine that asks for an
+  // older one fails its setup, and is told the new digest.
+  void offer(const ScriptBundle& bundle);
   // The machine's agent is to be heard from now on: without a call it is silent kSilentAfter from now.
   void expect(const MachineId& machine);
   // Looks for silent machines from now on, once a heartbeat.
@@ -60,6 +64,7 @@ class AgentHub {
 
  private:
   static constexpr std::size_t kMostQueued = 256;
+  static constexpr std::size_t kMostBundles = 32;
 
   struct Session {
     std::string agent_boot;
@@ -75,6 +80,7 @@ class AgentHub {
 
   void enrol(const http::Request& request, const http::Reply& reply);
   void next(const MachineId& machine, const http::Request& request, http::Reply reply);
+  void fetch(const http::Request& request, const http::Reply& reply);
   void report(const MachineId& machine, const http::Request& request, const http::Reply& reply);
   // The machine calls. True: it was silent.
   bool hear(Session& session);
@@ -88,6 +94,7 @@ class AgentHub {
   AgentListener* listener_ = nullptr;
   std::mutex mutex_;
   std::map<MachineId, Session> sessions_;
+  std::deque<std::pair<std::string, std::shared_ptr<const std::string>>> bundles_;  // digest, answer; newest last
   Time looked_{};
 };
 

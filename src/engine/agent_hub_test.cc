@@ -246,6 +246,23 @@ TEST_F(AgentHubTest, SlowlyDriftingClockIsNoticed) {
   EXPECT_EQ(listener_.healths[2].clock_ahead, Millis(-10'000));
 }
 
+TEST_F(AgentHubTest, ScriptsAreFetchedByTheirDigest) {
+  const auto fetch = [&](const std::string& digest) {
+    return agent_.post("/fetch", json::serialize(to_json(agent::FetchCall{digest})));
+  };
+  EXPECT_EQ(status_of(fetch("d0")), 404);
+  for (int i = 0; i < 33; ++i) hub_.offer({"s3://b/p", fmt::format("d{}", i), {{"a.sh", "AAAA", true}}});
+  EXPECT_EQ(status_of(fetch("d0")), 404) << "the oldest went";
+  const auto answer = from_json<agent::FetchAnswer>(*parse_json(body_of(fetch("d32"))));
+  ASSERT_TRUE(answer);
+  EXPECT_THAT(answer->files, ElementsAre(ScriptFile{"a.sh", "AAAA", true}));
+  hub_.offer({"s3://b/p", "d1", {}});
+  hub_.offer({"s3://b/p", "d33", {}});
+  EXPECT_EQ(status_of(fetch("d1")), 200) << "offered again it is new";
+  agent_.credential = "bad";
+  EXPECT_EQ(status_of(fetch("d1")), 401);
+}
+
 class SilenceTest : public AgentHubTest {
  protected:
   SilenceTest() { hub_.listen_for_silence(); }

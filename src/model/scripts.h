@@ -28,4 +28,6 @@ struct ScriptBundle {
 };
 BOOST_DESCRIBE_STRUCT(ScriptBundle, (), (uri, digest, files))
 
+std::string digest_of(const std::vector<ScriptFile>& files);
+
 }  // namespace espalier

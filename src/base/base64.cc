@@ -1,9 +1,26 @@
-#include "agent/base64.h"
+#include "base/base64.h"
 
-namespace espalier::agent {
+#include <algorithm>
+
+namespace espalier {
+
+namespace {
+constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+}
+
+std::string to_base64(std::string_view bytes) {
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (; !bytes.empty(); bytes.remove_prefix(std::min<std::size_t>(3, bytes.size()))) {
+    unsigned bits = 0;
+    for (std::size_t i = 0; i < 3; ++i)
+      bits = bits << 8 | (i < bytes.size() ? static_cast<unsigned char>(bytes[i]) : 0);
+    for (std::size_t i = 0; i < 4; ++i) text += i <= bytes.size() ? kDigits[bits >> (18 - 6 * i) & 63] : '=';
+  }
+  return text;
+}
 
 Result<std::string> from_base64(std::string_view text) {
-  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   if (text.size() % 4 != 0)
     return fail(ErrorCode::kInvalid, "base64 text of {} characters: not a multiple of 4", text.size());
   while (text.ends_with('=')) text.remove_suffix(1);
@@ -22,4 +39,4 @@ Result<std::string> from_base64(std::string_view text) {
   return bytes;
 }
 
-}  // namespace espalier::agent
+}  // namespace espalier
