@@ -1,0 +1,13 @@
+// rooms: topology
+#include <cstdint>
+#include <cstdlib>
+
+#include "topology/sources/source.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const auto found = espalier::topology::read_nvlink({reinterpret_cast<const char*>(data), size});
+  if (!found) return 0;
+  for (const auto& [host, position] : found->positions)
+    if (position.domain.empty()) std::abort();
+  return 0;
+}
