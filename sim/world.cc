@@ -38,7 +38,7 @@ ClusterState load(const std::string& text) {
 
 }  // namespace
 
-World::World(std::uint64_t seed, const reconcile::ClusterWish& wish) : random_(seed) {
+World::World(std::uint64_t seed, const reconcile::ClusterWish& wish) : random_(seed), pools_({}, Random(seed + 1)) {
   const reconcile::Context context{now_, &random_, [this](int n) { return random_.hex(2 * n); }, &settings, 0};
   state_ = reconcile::create(wish, context, events);
   disk_ = state_;
@@ -80,7 +80,8 @@ void World::remove() { tell(reconcile::UserDelete{}); }
 
 void World::set_capacity(const std::string& instance_type, int machines) {
   capacity_[instance_type] = machines;
-  tell(reconcile::CapacityChanged{});
+  pools_.reopen();
+  hand_out();
 }
 
 void World::crash_at(int nth, bool after) {
@@ -100,6 +101,7 @@ void World::restart() {
   ++process_;
   inbox_.clear();
   observed_ = {};
+  pools_ = reconcile::Pools({}, Random(random_.next()));
   state_ = load(save(disk_));  // through the text that a store keeps
   wake_.reset();
   enrol_calls_.clear();
@@ -158,7 +160,13 @@ void World::carry_out(reconcile::Effect effect) {
     });
   } else if (auto* call = std::get_if<reconcile::Launch>(&effect)) {
     ++launch_calls[call->request.instance_type];
-    after(kLaunchTakes, [this, request = call->request, process] { launch(request, process); });
+    pools_.launched({state_.cluster.id, call->request.group}, call->pool);
+    after(kLaunchTakes,
+          [this, pool = call->pool, request = call->request, process] { launch(pool, request, process); });
+  } else if (const auto* demand = std::get_if<reconcile::Demand>(&effect)) {
+    pools_.demand({state_.cluster.id, demand->group}, demand->pool, demand->count, demand->returned,
+                  demand->controller);
+    hand_out();
   } else if (auto* end = std::get_if<reconcile::Terminate>(&effect)) {
     after(Millis(100), [this, id = end->machine, process] {
       machines_.erase(id);
@@ -177,19 +185,35 @@ void World::carry_out(reconcile::Effect effect) {
   }
 }
 
-void World::launch(const LaunchRequest& request, int process) {
+void World::launch_answered(const std::string& pool, const LaunchRequest& request, int process, LaunchOutcome outcome) {
+  if (process != process_) return;
+  pools_.answered({request.cluster, request.group}, pool, outcome ? FailureClass::None : outcome.error().kind,
+                  outcome ? "" : outcome.error().message, now_);
+  tell(reconcile::LaunchDone{request.slot, request.key, std::move(outcome)});
+  hand_out();
+}
+
+void World::hand_out() {
+  const auto decision = pools_.decide(now_);
+  for (const auto& notice : decision.notices) tell(reconcile::PoolSeen{notice.pool, notice.closed});
+  for (const auto& grant : decision.grants) tell(reconcile::Granted{grant.to.name, grant.pool, grant.count});
+  if (decision.wake)
+    queue_[{std::max(*decision.wake, now_), ++last_queued_}] = [this, process = process_] {
+      if (process == process_) hand_out();
+    };
+}
+
+void World::launch(const std::string& pool, const LaunchRequest& request, int process) {
   const auto known = machine_of_key_.find(request.key);
   if (known != machine_of_key_.end() && machines_.contains(known->second))
-    return tell_if_same_process(process,
-                                reconcile::LaunchDone{request.slot, request.key, machines_[known->second].provided});
+    return launch_answered(pool, request, process, machines_[known->second].provided);
   const auto limit = capacity_.find(request.instance_type);
   const auto used = std::ranges::count_if(
       machines_, [&](const auto& item) { return item.second.instance_type == request.instance_type; });
   if (limit != capacity_.end() && used >= limit->second)
-    return tell_if_same_process(
-        process, reconcile::LaunchDone{request.slot, request.key,
-                                       tl::unexpected(LaunchFailure{FailureClass::Shortage,
-                                                                    "no capacity for " + request.instance_type})});
+    return launch_answered(
+        pool, request, process,
+        tl::unexpected(LaunchFailure{FailureClass::Shortage, "no capacity for " + request.instance_type}));
   SimMachine machine;
   machine.provided.machine.id = MachineId("i-" + random_.hex(17));
   machine.provided.machine.address =
@@ -212,7 +236,7 @@ void World::launch(const LaunchRequest& request, int process) {
   machine_of_key_[request.key] = id;
   launched_at.try_emplace(request.host_name, now_);
   machines_[id] = machine;
-  tell_if_same_process(process, reconcile::LaunchDone{request.slot, request.key, machine.provided});
+  launch_answered(pool, request, process, machine.provided);
   after(kAgentTakes, [this, id] { boots(id); });
 }
 

@@ -69,7 +69,9 @@ class World {
   bool survives_effect();
   void restart();
   void carry_out(reconcile::Effect effect);
-  void launch(const LaunchRequest& request, int process);
+  void launch(const std::string& pool, const LaunchRequest& request, int process);
+  void launch_answered(const std::string& pool, const LaunchRequest& request, int process, LaunchOutcome outcome);
+  void hand_out();
   void boots(const MachineId& id);
   void enrolled(const MachineId& id, const std::string& credential);
   void command(const MachineId& id, const agent::Command& command);
@@ -90,6 +92,7 @@ class World {
   bool crash_after_ = false;
   bool gone_ = false;
   std::optional<Time> wake_;
+  reconcile::Pools pools_;
   std::map<MachineId, SimMachine> machines_;
   std::map<std::string, MachineId> machine_of_key_;
   std::map<std::string, int> capacity_;

@@ -41,6 +41,31 @@ class ThreadPool final : public Executor {
   std::vector<std::thread> threads_;
 };
 
+// As many threads as tasks run at once, up to `most`: a task that hangs holds up nobody while there is room. Threads
+// stay once they are made.
+class GrowingPool final : public Executor {
+ public:
+  explicit GrowingPool(int most) : most_(most) {}
+  ~GrowingPool() override { stop(); }
+  GrowingPool(const GrowingPool&) = delete;
+  GrowingPool& operator=(const GrowingPool&) = delete;
+
+  void post(std::function<void()> task) override;
+  // As ThreadPool::stop().
+  void stop();
+
+ private:
+  void work();
+
+  const int most_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> tasks_;
+  std::size_t idle_ = 0;
+  bool stopped_ = false;
+  std::vector<std::thread> threads_;
+};
+
 // For tests: tasks wait until the test runs them, on the test's own thread. Posting is safe from any thread.
 class ManualExecutor final : public Executor {
  public:

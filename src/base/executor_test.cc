@@ -108,5 +108,31 @@ TEST(ManualExecutorTest, RunsInOrderAndWhatTasksPostToo) {
   EXPECT_EQ(order, "abc");
 }
 
+TEST(GrowingPool, ATaskThatHangsHoldsUpNobody) {
+  std::promise<void> release;
+  std::promise<void> ran;
+  GrowingPool pool(2);
+  pool.post([&] { release.get_future().wait(); });
+  pool.post([&] { ran.set_value(); });
+  ran.get_future().wait();
+  release.set_value();
+}
+
+TEST(GrowingPool, MakesNoMoreThreadsThanItMay) {
+  std::atomic<int> at_once{0};
+  std::atomic<int> most{0};
+  std::promise<void> all;
+  std::atomic<int> left{100};
+  GrowingPool pool(3);
+  for (int i = 0; i < 100; ++i)
+    pool.post([&] {
+      most = std::max(most.load(), ++at_once);
+      --at_once;
+      if (--left == 0) all.set_value();
+    });
+  all.get_future().wait();
+  EXPECT_LE(most, 3);
+}
+
 }  // namespace
 }  // namespace espalier

@@ -40,7 +40,14 @@ bool leaves_open(const Error& error) {
 
 }  // namespace
 
-Engine::Engine(World world, Settings settings) : world_(std::move(world)), settings_(std::move(settings)) {
+Engine::Engine(World world, Settings settings)
+    : world_(std::move(world)),
+      settings_(std::move(settings)),
+      launcher_(world_.clock, world_.timers, world_.launches ? *world_.launches : world_.provider_calls,
+                world_.provider, reconcile::Pools(settings_.reconcile.pools, world_.new_random()),
+                settings_.launch_deadline, [this](const ClusterId& cluster, reconcile::Input input) {
+                  if (const ActorPtr actor = find_actor(cluster)) post(actor, std::move(input));
+                }) {
   world_.agents.set_listener(this);
   world_.provider.on_exit([this](const ProvidedMachine& machine) {
     if (const ActorPtr actor = find_actor(machine.cluster)) post(actor, reconcile::MachineExited{machine.machine.id});
@@ -76,10 +83,6 @@ void Engine::warn_of_strangers() {
               cluster.value);
 }
 
-void Engine::capacity_changed() {
-  for (const ActorPtr& actor : all_actors()) post(actor, reconcile::CapacityChanged{});
-}
-
 // ---- the table of clusters -------------------------------------------------------------------------------------
 
 Engine::ActorPtr Engine::find_actor(const ClusterId& id) {
@@ -103,6 +106,7 @@ void Engine::add(const ActorPtr& actor) {
 }
 
 void Engine::forget(const Actor& actor) {
+  launcher_.forget(actor.id);
   const std::lock_guard lock(mutex_);
   const Cluster& cluster = actor.state.cluster;
   // The name is free as soon as the store has let the cluster go: it may be another's by now.
@@ -143,8 +147,7 @@ Result<void> Engine::read(const ClusterId& cluster, const std::function<void(con
   const ActorPtr actor = find_actor(cluster);
   if (!actor) return fail(ErrorCode::kNotFound, "Cluster {} not found", cluster.value);
   const std::lock_guard lock(actor->state_mutex);
-  reader(View{actor->state, actor->observed.slurm_nodes,
-              [&] { return reconcile::topology_true(actor->state, actor->observed); }});
+  reader(View{actor->state, actor->observed.slurm_nodes, [&] { return reconcile::topology_true(actor->observed); }});
   return {};
 }
 
@@ -482,11 +485,9 @@ void Engine::carry_out(const ActorPtr& actor, reconcile::Effect effect) {
     void operator()(reconcile::ListMachines&) const { engine.list_machines(actor); }
     void operator()(reconcile::Launch& launch) const {
       launch.request.user_data.control_plane = engine.settings_.agent_url;
-      Executor& launches = engine.world_.launches ? *engine.world_.launches : engine.world_.provider_calls;
-      launches.post([&e = engine, a = actor, request = std::move(launch.request)] {
-        e.post(a, reconcile::LaunchDone{request.slot, request.key, e.world_.provider.launch(request)});
-      });
+      engine.launcher_.launch(actor->id, std::move(launch));
     }
+    void operator()(const reconcile::Demand& demand) const { engine.launcher_.demand(actor->id, demand); }
     void operator()(reconcile::Terminate& terminate) const {
       engine.world_.agents.forget(terminate.machine);
       engine.world_.provider_calls.post([&e = engine, a = actor, machine = terminate.machine] {

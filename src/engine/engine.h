@@ -14,6 +14,7 @@
 #include "engine/actor.h"
 #include "engine/agent_hub.h"
 #include "engine/clusters.h"
+#include "engine/launcher.h"
 #include "provider/provider.h"
 
 namespace espalier::engine {
@@ -34,7 +35,8 @@ struct World {
 
 struct Settings {
   reconcile::Settings reconcile;
-  std::string agent_url;  // where machines reach the agents' listener
+  std::string agent_url;            // where machines reach the agents' listener
+  Millis launch_deadline{600'000};  // a launch that is not answered by then has an unknown outcome
 };
 
 class Engine final : public Clusters, public AgentListener {
@@ -48,7 +50,7 @@ class Engine final : public Clusters, public AgentListener {
   // Logs which machines run for clusters that the store does not know. Asks the provider: blocks.
   void warn_of_strangers();
   // A pool has changed: whoever waits for it tries again at once.
-  void capacity_changed();
+  void capacity_changed() { launcher_.reopen(); }
 
   // Clusters
   void create(const reconcile::ClusterWish& wish, Created reply) override;
@@ -102,6 +104,7 @@ class Engine final : public Clusters, public AgentListener {
 
   World world_;
   const Settings settings_;
+  Launcher launcher_;
   std::mutex mutex_;
   std::map<ClusterId, ActorPtr> actors_;
   std::map<Name, ClusterId> names_;

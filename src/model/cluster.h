@@ -50,8 +50,9 @@ BOOST_DESCRIBE_STRUCT(Condition, (), (holds, reason, since))
 struct Slot {
   SlotId id;
   std::string group;
-  int number = 0;         // 1 and up; the lowest free one
-  std::string node_name;  // "<group>-<number>", Slurm's NodeName and the host name
+  int number = 0;             // 1 and up; the lowest free one
+  std::string node_name;      // "<group>-<number>", Slurm's NodeName and the host name
+  std::string instance_type;  // of its machine, or of the launch in hand; the group's first until then
   SlotState state = SlotState::Wanted;
   Time since{};  // when it entered the state
   Time created_at{};
@@ -71,8 +72,8 @@ struct Slot {
   std::map<std::string, Condition> conditions;  // by ConditionType's name
 };
 BOOST_DESCRIBE_STRUCT(Slot, (),
-                      (id, group, number, node_name, state, since, created_at, wanted, launch_key, token, credential,
-                       machine, address, attempts, next_try, failure, failure_message, conditions))
+                      (id, group, number, node_name, instance_type, state, since, created_at, wanted, launch_key, token,
+                       credential, machine, address, attempts, next_try, failure, failure_message, conditions))
 
 struct Group {
   std::string name;
@@ -82,15 +83,21 @@ struct Group {
   int target_count = 0;
   int min_count = 0;
   GroupStatus status = GroupStatus::Creating;
+  bool created = false;  // it has been in service
   bool deleting = false;
   bool scaling = false;  // current differs from target: ActiveOperations.Scaling
   Time created_at{};
+  // Why it does not get on, until all that is wished for is Ready.
+  FailureClass failure = FailureClass::None;
   std::string failure_message;
-  json::object spec;  // ClusterInstanceGroupSpecification as asked for, echoed by Describe
+  int boot_failures = 0;          // machines that never became Ready since the last one that did
+  int canaries = 0;               // tries since it was slowed down to one machine at a time
+  std::optional<Time> canary_at;  // when the next of them is due; absent: it is not slowed down
+  json::object spec;              // ClusterInstanceGroupSpecification as asked for, echoed by Describe
 };
 BOOST_DESCRIBE_STRUCT(Group, (),
-                      (name, type, instance_type, partition, target_count, min_count, status, deleting, scaling,
-                       created_at, failure_message, spec))
+                      (name, type, instance_type, partition, target_count, min_count, status, created, deleting,
+                       scaling, created_at, failure, failure_message, boot_failures, canaries, canary_at, spec))
 
 struct Cluster {
   ClusterId id;

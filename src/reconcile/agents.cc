@@ -8,7 +8,7 @@ namespace espalier::reconcile {
 
 namespace {
 
-std::vector<agent::HostEntry> hosts_of(const ClusterState& state) {
+std::vector<agent::HostEntry> make_hosts(const ClusterState& state) {
   std::vector<agent::HostEntry> hosts;
   for (const auto& [id, slot] : state.slots)
     if (slot.machine && slot.state != SlotState::Terminating) hosts.push_back({slot.node_name, slot.machine->address});
@@ -20,6 +20,25 @@ std::size_t hash_of(const std::vector<agent::HostEntry>& hosts) {
   std::string all;
   for (const auto& entry : hosts) all += entry.name + " " + entry.address + "\n";
   return std::hash<std::string>()(all);
+}
+
+// As of the last change that was seen; the bigger the cluster, the more seldom.
+const std::vector<agent::HostEntry>& hosts_of(Work& work) {
+  Observed& observed = work.observed;
+  if (!observed.hosts_stale) return observed.hosts;
+  const Time due = observed.hosts_at + Millis(work.index().count() / 100);
+  if (work.now() < due) {
+    work.wake_at(due);
+    return observed.hosts;
+  }
+  observed.hosts_stale = false;
+  observed.hosts_at = work.now();
+  auto hosts = make_hosts(work.state);
+  if (hosts == observed.hosts) return observed.hosts;
+  observed.hosts = std::move(hosts);
+  observed.hosts_hash = hash_of(observed.hosts);
+  observed.hosts_changed_at = work.now();
+  return observed.hosts;
 }
 
 std::vector<agent::ConfigFile> files_of(const SlurmApplied& slurm) {
@@ -54,11 +73,14 @@ void on_agent_here(Work& work, const MachineId& machine) {
   work.observed.agents.insert(machine);
   work.observed.setup_sent.erase(machine);  // it may never have got it
   work.observed.hosts_sent.erase(machine);
+  work.observed.hosts_changed_at = work.now();
+  work.look_at(*slot);
   if (work.group_of(*slot).type != NodeType::Controller) return;
   // The controller's agent knows nothing of a command that was under way, and may have missed changes.
   work.observed.batch.reset();
   work.observed.slurm_read = false;
   work.observed.watching.clear();
+  work.observed.watch_version = 0;
 }
 
 void send_setup(Work& work, Slot& slot) {
@@ -73,7 +95,7 @@ void send_setup(Work& work, Slot& slot) {
   setup.node_name = slot.node_name;
   setup.munge_key = work.state.cluster.munge_key;
   setup.controller = {controller->node_name, controller->machine->address};
-  setup.hosts = hosts_of(work.state);
+  setup.hosts = hosts_of(work);
   if (setup.role == NodeType::Controller) {
     if (work.state.slurm.files.empty()) {
       work.state.slurm = slurm_wanted(work.state).target;
@@ -81,7 +103,7 @@ void send_setup(Work& work, Slot& slot) {
     }
     setup.files = files_of(work.state.slurm);
   }
-  work.observed.hosts_sent[id] = hash_of(setup.hosts);
+  work.observed.hosts_sent[id] = work.observed.hosts_hash;
   agent::Command command;
   command.setup = std::move(setup);
   work.observed.setup_sent[id] = work.send(id, std::move(command));
@@ -97,35 +119,30 @@ void on_setup_done(Work& work, Slot& slot, const agent::CommandResult& result) {
   }
   work.set(slot, ConditionType::Configured, true, "its daemons run");
   work.move(slot, Cause::kConfigured);
+  // What changed since its setup was sent is still to be told.
+  if (work.observed.hosts_sent[slot.machine->id] != work.observed.hosts_hash && !work.observed.hosts_changed_at)
+    work.observed.hosts_changed_at = work.now();
 }
 
 void spread_hosts(Work& work) {
-  auto hosts = hosts_of(work.state);
-  if (hosts != work.observed.hosts) {
-    work.observed.hosts = std::move(hosts);
-    work.observed.hosts_changed_at = work.now();
-  }
-  if (!work.observed.hosts_changed_at || work.deleting()) return;
-  if (const Time due = *work.observed.hosts_changed_at + work.settings().hosts_quiet; work.now() < due)
+  Observed& observed = work.observed;
+  if (work.deleting()) return;
+  const auto& hosts = hosts_of(work);
+  if (!observed.hosts_changed_at) return;
+  if (const Time due = *observed.hosts_changed_at + work.settings().hosts_quiet; work.now() < due)
     return work.wake_at(due);
-  const std::size_t hash = hash_of(work.observed.hosts);
-  bool all = true;
-  for (const auto& [id, slot] : work.state.slots) {
-    if (!slot.machine || !work.observed.agents.contains(slot.machine->id)) continue;
-    const bool set_up =
-        slot.state == SlotState::Joining || slot.state == SlotState::Ready || slot.state == SlotState::Draining;
-    auto& sent = work.observed.hosts_sent[slot.machine->id];
-    if (sent == hash) continue;
-    if (!set_up) {
-      all = false;  // it gets them right after its setup
-      continue;
+  observed.hosts_changed_at.reset();
+  for (const SlotState state : {SlotState::Joining, SlotState::Ready, SlotState::Draining}) {
+    for (const Slot* slot : work.slots_in(state)) {
+      if (!observed.agents.contains(slot->machine->id)) continue;
+      auto& sent = observed.hosts_sent[slot->machine->id];
+      if (sent == observed.hosts_hash) continue;
+      sent = observed.hosts_hash;
+      agent::Command command;
+      command.hosts = hosts;
+      work.send(slot->machine->id, std::move(command));
     }
-    sent = hash;
-    agent::Command command;
-    command.hosts = work.observed.hosts;
-    work.send(slot.machine->id, std::move(command));
   }
-  if (all) work.observed.hosts_changed_at.reset();
 }
 
 }  // namespace espalier::reconcile

@@ -1,8 +1,6 @@
 #include "reconcile/step.h"
 
 #include <algorithm>
-#include <string_view>
-#include <tuple>
 
 #include "reconcile/agents.h"
 #include "reconcile/cluster/cluster.h"
@@ -50,7 +48,13 @@ struct Learn {
     if (controller && controller->machine && controller->machine->id == in.machine) on_nodes_seen(work, in.nodes);
   }
   void operator()(const DaemonsSeen&) const {}  // shown by the hub; repairs come with health
-  void operator()(const CapacityChanged&) const { on_capacity_changed(work); }
+  void operator()(const Granted& in) const { on_granted(work, in); }
+  void operator()(const PoolSeen& in) const {
+    if (in.closed)
+      work.observed.closed_pools[in.pool] = *in.closed;
+    else
+      work.observed.closed_pools.erase(in.pool);
+  }
   void operator()(const VolumesRemoved& in) const { on_volumes_removed(work, in.result); }
 };
 
@@ -66,19 +70,23 @@ void list_when_due(Work& work) {
   }
 }
 
+// Controllers first, so that what waits for them moves in the same step; the others in a stable order.
+std::vector<SlotId> in_order(Work& work, std::vector<SlotId> due) {
+  const auto controller = std::ranges::find_if(due, [&](const SlotId& id) { return work.observed.controller == id; });
+  if (controller != due.end()) std::rotate(due.begin(), controller, controller + 1);
+  return due;
+}
+
 void advance_slots(Work& work) {
-  std::vector<Slot*> slots;
-  slots.reserve(work.state.slots.size());
-  for (auto& [id, slot] : work.state.slots) slots.push_back(&slot);
-  // Controllers first, so that what waits for them moves in the same step.
-  std::ranges::sort(slots, {}, [&](const Slot* slot) {
-    return std::tuple<NodeType, std::string_view, int>(work.group_of(*slot).type, slot->group, slot->number);
-  });
-  for (Slot* slot : slots) {
-    // Each move goes one edge down the life table, which has no cycle without an answer from outside or a delay.
-    for (int moves = 0; moves < 8 && advance(work, *slot); ++moves) {
+  while (!work.observed.agenda.empty(work.now())) {
+    for (const SlotId& id : in_order(work, work.observed.agenda.take(work.now()))) {
+      Slot* slot = work.slot(id);
+      if (!slot) continue;
+      // Each move goes one edge down the life table, which has no cycle without an answer from outside or a delay.
+      for (int moves = 0; moves < 8 && advance(work, *slot); ++moves) {
+      }
+      if (slot->state == SlotState::Gone) work.drop(SlotId(slot->id));
     }
-    if (slot->state == SlotState::Gone) work.drop(SlotId(slot->id));
   }
 }
 
@@ -86,17 +94,27 @@ void settle(Work& work) {
   for (auto& [name, group] : work.state.groups) match_target(work, group);
   advance_slots(work);
   decide_batch(work);
+  advance_slots(work);  // what slurmctld was found to have right already
   update_watch(work);
   spread_hosts(work);
   settle_cluster(work);
   for (auto& [name, group] : work.state.groups) settle_group(work, group);
+  explain_cluster(work);
+  for (auto& [name, group] : work.state.groups) ask_pools(work, group);
   for (const std::string& name : work.out.changes.dropped_groups) work.state.groups.erase(name);
+  work.index();
+  if (const auto next = work.observed.agenda.next()) work.wake_at(*next);
 }
 
-void index_machines(Work& work) {
-  if (!work.observed.slot_of_machine.empty()) return;
-  for (const auto& [id, slot] : work.state.slots)
+// Once for every run of the control plane: every slot is looked at.
+void build_index(Work& work) {
+  if (work.observed.index.built()) return;
+  work.observed.index.build(work.state);
+  for (auto& [id, slot] : work.state.slots) {
+    work.look_at(slot);
     if (slot.machine) work.observed.slot_of_machine[slot.machine->id] = id;
+    if (work.group_of(slot).type == NodeType::Controller) work.observed.controller = id;
+  }
 }
 
 }  // namespace
@@ -108,7 +126,7 @@ bool Changes::none() const {
 
 Output step(ClusterState& state, Observed& observed, std::vector<Input> inputs, const Context& context) {
   Work work{state, observed, context, {}, {}};
-  index_machines(work);
+  build_index(work);
   for (const Input& input : inputs) std::visit(Learn{work}, input);
   if (!work.out.changes.removed) {
     list_when_due(work);
@@ -119,9 +137,9 @@ Output step(ClusterState& state, Observed& observed, std::vector<Input> inputs, 
 
 topology::Plan topology_plan(const ClusterState& state) { return slurm_wanted(state).plan; }
 
-bool topology_true(const ClusterState& state, const Observed& observed) {
+bool topology_true(const Observed& observed) {
   if (!observed.slurm_read || (observed.batch && observed.batch->files)) return false;
-  return observed.leaves == topology::leaves(topology_plan(state));
+  return observed.wanted && !observed.wanted_stale && observed.leaves == observed.wanted->leaves;
 }
 
 }  // namespace espalier::reconcile

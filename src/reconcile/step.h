@@ -19,7 +19,10 @@
 #include "base/result.h"
 #include "model/cluster.h"
 #include "model/launch.h"
+#include "reconcile/index.h"
+#include "reconcile/pools.h"
 #include "reconcile/slot/life.h"
+#include "reconcile/slurm/wanted.h"
 #include "reconcile/wish.h"
 #include "topology/plan.h"
 
@@ -66,17 +69,33 @@ struct DaemonsSeen {
   MachineId machine;
   std::vector<agent::DaemonView> daemons;
 };
-struct CapacityChanged {};
+struct Granted {  // the pool gives the group so many launches
+  std::string group;
+  std::string pool;
+  int count = 0;
+};
+struct PoolSeen {  // the pool has been closed, or (without a value) opened again
+  std::string pool;
+  std::optional<PoolClosed> closed;
+};
 struct VolumesRemoved {
   Result<void> result;
 };
 using Input =
     std::variant<UserChange, UserDelete, MachinesListed, LaunchDone, TerminateDone, MachineExited, AgentEnrols,
-                 AgentHere, CommandDone, NodesSeen, DaemonsSeen, CapacityChanged, VolumesRemoved>;
+                 AgentHere, CommandDone, NodesSeen, DaemonsSeen, Granted, PoolSeen, VolumesRemoved>;
 
 // ---- what is to be done ----------------------------------------------------------------------------------------
 struct ListMachines {};
+struct Demand {  // the group waits for so many machines of the pool; see Pools::demand
+  std::string group;
+  std::string pool;
+  int count = 0;
+  int returned = 0;
+  bool controller = false;
+};
 struct Launch {
+  std::string pool;
   LaunchRequest request;
 };
 struct Terminate {
@@ -91,7 +110,7 @@ struct EnrolAnswer {
   Result<std::string> credential;
 };
 struct RemoveVolumes {};
-using Effect = std::variant<ListMachines, Launch, Terminate, SendCommand, EnrolAnswer, RemoveVolumes>;
+using Effect = std::variant<ListMachines, Demand, Launch, Terminate, SendCommand, EnrolAnswer, RemoveVolumes>;
 
 // Which rows changed, for the store.
 struct Changes {
@@ -108,8 +127,10 @@ struct Changes {
 
 struct Settings {
   Deadlines deadlines;
-  Millis backoff_first{1000};     // delay after the first failed launch; doubles
-  Millis backoff_most{30'000};    // and grows no further than this
+  PoolSettings pools;
+  Delays machine{Millis(1000), Millis(30'000)};        // after a slot's machine that failed by itself
+  Delays canary{Millis(30'000), Millis(30 * 60'000)};  // between the single tries of a group that is slowed down
+  int breaker = 3;  // machines of a group that in a row did not become Ready: from then on one is tried at a time
   Millis unplaced_after{60'000};  // a position still unknown then: the node is used from the leaf `unplaced`
   Millis topology_quiet{100};     // Slurm's files are written when nothing changed for so long …
   Millis topology_longest{1000};  // … or this long after the first change
@@ -117,7 +138,7 @@ struct Settings {
   Millis slurm_answer{180'000};   // an order to slurmctld that is not answered by then is taken for lost
   Millis call_again_after{5000};  // a slurmd that has not registered by then is asked to, again and again
   Millis slurm_retry_first{500};  // after a failed application; doubles up to 30 s
-  int launches_in_flight = 64;    // per group
+  Millis relist{5 * 60'000};      // the provider's machines are compared with the slots so often
   Quotas quotas;
 };
 
@@ -131,6 +152,10 @@ struct Context {
 
 // What is known of the world and not stored: after a restart it is learned again.
 struct Observed {
+  Index index;
+  Agenda agenda;
+  std::optional<SlotId> controller;
+
   bool listed = false;                        // the provider's machines have been seen: launches may go out
   bool listing = false;                       // asked for
   std::set<SlotId> launching;                 // calls under way
@@ -142,44 +167,56 @@ struct Observed {
   std::optional<Time> list_at;                  // list again then
   std::set<MachineId> agents;                   // those that have called
   std::map<MachineId, std::string> setup_sent;  // machine → id of the command under way
-  std::map<std::string, agent::NodeView> slurm_nodes;  // as slurmctld shows them
-  bool slurm_read = false;                             // nodes and topology were read back since it is up
   bool volumes_requested = false;
   std::optional<Time> volumes_retry;
+
+  // Pools.
+  struct Asked {
+    int count = 0;     // as the pool was last told
+    int returned = 0;  // of its grants, to be told
+  };
+  std::map<std::pair<std::string, std::string>, Asked> asked;  // by group and pool
+  std::map<std::string, PoolClosed> closed_pools;
 
   // Slurm, single flight.
   struct Batch {
     std::string id;
     Time sent{};
-    bool first = false;   // only reads what slurmctld has
-    bool files = false;   // applies files and topology
-    SlurmApplied target;  // what holds when it succeeds
-    topology::Plan plan;  // the topology of `target`
+    bool first = false;  // only reads what slurmctld has
+    bool files = false;  // applies files and topology
+    SlurmWanted wanted;  // what holds when it succeeds
     std::vector<agent::SlurmStep> steps;
+    [[nodiscard]] bool whole() const { return first || files; }  // reads everything back
   };
+  std::map<std::string, agent::NodeView> slurm_nodes;  // as slurmctld shows them
+  bool slurm_read = false;                             // nodes and topology were read back since it is up
   std::optional<Batch> batch;
-  Time nodes_read_at{};                           // when the order was sent that last read all nodes back
+  std::map<std::string, Time> looked_at;          // nodes that leave: when the order was sent that read them
+  std::set<SlotId> suspects;                      // seem to be forgotten: to be looked at once more
   std::map<std::string, std::string> partitions;  // partition → host list, as slurmctld was last seen to have it
+  std::map<std::string, std::string> leaves;      // node → leaf, as slurmctld was last seen to have it
+  std::unordered_map<SlotId, MachineId> placed;   // slots whose machine's place slurmctld was seen to have right
   std::map<SlotId, Time> called_again;            // slots whose slurmd was asked to register again
-  std::optional<Time> files_differ_since;         // the first difference that is not applied yet
-  std::optional<Time> files_changed_at;           // the last change of what is wished for
-  std::size_t files_wanted = 0;                   // hash of the wish when files_changed_at was set
+  std::string watching;                           // host list that the controller's agent watches closely
+  std::uint64_t watch_version = 0;                // of the index, when that was made
+  Time watched_at{};
+
+  // What Slurm should be told, made again when the rows that it depends on have changed.
+  std::optional<SlurmWanted> wanted;
+  bool wanted_stale = true;
+  Time wanted_at{};                        // when it was made
+  std::optional<Time> files_differ_since;  // the first difference that is not applied yet
+  std::optional<Time> files_changed_at;    // the last change of what is wished for
   int batch_failures = 0;
   std::optional<Time> batch_retry;
-  std::string watching;                       // host list that the controller's agent watches closely
-  std::map<std::string, std::string> leaves;  // node → leaf, as slurmctld was last seen to have it
 
   // /etc/hosts.
   std::vector<agent::HostEntry> hosts;
+  std::size_t hosts_hash = 0;
+  bool hosts_stale = true;
+  Time hosts_at{};  // when they were made
   std::optional<Time> hosts_changed_at;
   std::map<MachineId, std::size_t> hosts_sent;  // hash of what the machine was last sent
-
-  // Pools without capacity: group → no launch before this time.
-  struct Gate {
-    Time until{};
-    int failures = 0;
-  };
-  std::map<std::string, Gate> gates;
 };
 
 struct Output {
@@ -195,7 +232,7 @@ ClusterState create(const ClusterWish& wish, const Context& context, std::vector
 Output step(ClusterState& state, Observed& observed, std::vector<Input> inputs, const Context& context);
 
 // Does slurmctld agree with the plan, with nothing pending?
-bool topology_true(const ClusterState& state, const Observed& observed);
+bool topology_true(const Observed& observed);
 // The plan for the state as it is.
 topology::Plan topology_plan(const ClusterState& state);
 

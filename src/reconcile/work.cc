@@ -14,11 +14,12 @@ Slot* Work::slot_of(const MachineId& machine) {
   return found == observed.slot_of_machine.end() ? nullptr : slot(found->second);
 }
 
-Slot* Work::controller() {
-  for (auto& [id, slot] : state.slots)
-    if (group_of(slot).type == NodeType::Controller) return &slot;
-  return nullptr;
+Slot* Work::slot_of_node(const std::string& node_name) {
+  const SlotId* id = index().by_node(node_name);
+  return id ? slot(*id) : nullptr;
 }
+
+Slot* Work::controller() { return observed.controller ? slot(*observed.controller) : nullptr; }
 
 Slot* Work::ready_controller() {
   Slot* found = controller();
@@ -27,8 +28,31 @@ Slot* Work::ready_controller() {
   return up ? found : nullptr;
 }
 
+const Index& Work::index() {
+  for (const SlotId& id : unindexed)
+    if (const Slot* changed = slot(id)) observed.index.put(*changed);
+  unindexed.clear();
+  return observed.index;
+}
+
+std::vector<Slot*> Work::slots_in(SlotState in) {
+  std::vector<Slot*> slots;
+  for (const SlotId& id : index().in_state(in)) slots.push_back(slot(id));
+  return slots;
+}
+
+Slot& Work::add(Slot slot) {
+  const SlotId id = slot.id;
+  Slot& added = touch(state.slots[id] = std::move(slot));
+  if (group_of(added).type == NodeType::Controller) observed.controller = id;
+  look_at(added);
+  places_changed();
+  return added;
+}
+
 Slot& Work::touch(Slot& slot) {
   out.changes.slots.insert(slot.id);
+  if (unindexed.empty() || unindexed.back() != slot.id) unindexed.push_back(slot.id);
   return slot;
 }
 
@@ -50,9 +74,19 @@ bool Work::move(Slot& slot, Cause cause) {
   }
   if (*to == slot.state) return true;
   touch(slot).state = *to;
-  if (*to == SlotState::Terminating) places_changed();
   slot.since = now();
+  look_at(slot);
+  if (*to == SlotState::Terminating) places_changed();
+  if (observed.controller != slot.id) return true;
+  // What the others may do depends on the controller.
+  for (const SlotState waiting :
+       {SlotState::Configuring, SlotState::Joining, SlotState::Draining, SlotState::Terminating})
+    look_at(waiting);
   return true;
+}
+
+void Work::look_at(SlotState in) {
+  for (const SlotId& id : index().in_state(in)) observed.agenda.now(id);
 }
 
 void Work::set(Slot& slot, ConditionType type, bool holds, std::string_view reason) {
@@ -80,6 +114,7 @@ void Work::take_machine(Slot& slot) {
   observed.setup_sent.erase(id);
   observed.hosts_sent.erase(id);
   observed.terminate_after.erase(id);
+  observed.placed.erase(slot.id);
   touch(slot).machine.reset();
   slot.launch_key.clear();
   slot.token.clear();
@@ -89,14 +124,20 @@ void Work::take_machine(Slot& slot) {
 
 void Work::drop(const SlotId& id) {
   places_changed();
+  if (const Slot* gone = slot(id)) observed.looked_at.erase(gone->node_name);
   out.changes.slots.erase(id);
   out.changes.dropped_slots.insert(id);
+  observed.index.drop(id);
+  observed.agenda.drop(id);
+  observed.suspects.erase(id);
+  observed.called_again.erase(id);
+  if (observed.controller == id) observed.controller.reset();
   state.slots.erase(id);
 }
 
-const std::map<std::string, std::string>& Work::planned_leaves() {
-  if (!planned_leaves_) planned_leaves_ = topology::leaves(topology_plan(state));
-  return *planned_leaves_;
+void Work::places_changed() {
+  observed.wanted_stale = true;
+  observed.hosts_stale = true;
 }
 
 void Work::wake_at(Time time) {

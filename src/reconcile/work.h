@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "reconcile/step.h"
 
@@ -23,12 +24,18 @@ struct Work {
   // ---- look-ups; nullptr when there is none
   Slot* slot(const SlotId& id);
   Slot* slot_of(const MachineId& machine);
+  Slot* slot_of_node(const std::string& node_name);
   Slot* controller();
   Group& group_of(const Slot& slot) { return state.groups.at(slot.group); }
   // The controller, when its slurmctld answers and its agent is here.
   Slot* ready_controller();
+  // With all changes so far.
+  const Index& index();
+  std::vector<Slot*> slots_in(SlotState in);
 
   // ---- changes
+  Slot& add(Slot slot);
+  // Every change of a row goes through these.
   Slot& touch(Slot& slot);
   Group& touch(Group& group);
   Cluster& touch_cluster();
@@ -38,18 +45,20 @@ struct Work {
   void give_machine(Slot& slot, const ProvidedMachine& provided);
   void take_machine(Slot& slot);
   void drop(const SlotId& id);
+  // What Slurm or /etc/hosts should be told may be another now.
+  void places_changed();
 
-  // Node → leaf of the plan for the state as it is; made once for as long as no place changes.
-  const std::map<std::string, std::string>& planned_leaves();
-  void places_changed() { planned_leaves_.reset(); }
+  // ---- what is to be looked at: in this step, or when its time has come
+  void look_at(const Slot& slot) { observed.agenda.now(slot.id); }
+  void look_at(SlotState in);
+  void look_at(const Slot& slot, Time when) { observed.agenda.at(slot.id, when); }
 
   // ---- answers
   void effect(Effect effect) { out.effects.push_back(std::move(effect)); }
   void wake_at(Time time);
-  void wake_in(Millis delay) { wake_at(now() + delay); }
   std::string send(const MachineId& machine, agent::Command command);  // returns the command's id
 
-  std::optional<std::map<std::string, std::string>> planned_leaves_;
+  std::vector<SlotId> unindexed;
 };
 
 }  // namespace espalier::reconcile

@@ -11,27 +11,22 @@ namespace espalier::reconcile {
 namespace {
 
 // Usable: the controller is up, and a login machine if there is to be one. Workers do not count.
-bool in_service(const ClusterState& state) {
-  return std::ranges::all_of(state.groups, [&](const auto& item) {
+bool in_service(Work& work) {
+  return std::ranges::all_of(work.state.groups, [&](const auto& item) {
     const Group& group = item.second;
-    return group.type == NodeType::Compute || group.target_count == 0 || ready_count(state, group) > 0;
+    return group.type == NodeType::Compute || group.target_count == 0 ||
+           work.index().group(group.name).all_in(SlotState::Ready) > 0;
   });
 }
 
-// "worker: 2 of 8 wait: <the last reason>", for every group that lacks something.
-std::string failure_message(const ClusterState& state) {
-  std::map<std::string, std::pair<int, std::string>> waiting;
-  for (const auto& [id, slot] : state.slots) {
-    if (!slot.wanted || slot.failure_message.empty()) continue;
-    auto& [count, reason] = waiting[slot.group];
-    ++count;
-    reason = slot.failure_message;
-  }
+// "worker: 2 of 8 instances wait: <the last reason>", for every group that lacks something.
+std::string failure_message(Work& work) {
   std::string text;
-  for (const auto& [group, what] : waiting) {
-    if (!text.empty()) text += " ";
-    text += fmt::format("{}: {} of {} instances wait: {}", group, what.first, state.groups.at(group).target_count,
-                        what.second);
+  for (const auto& [name, group] : work.state.groups) {
+    const int waiting = group.target_count - work.index().group(name).wanted_in(SlotState::Ready);
+    if (group.failure_message.empty() || group.deleting || waiting <= 0) continue;
+    text += fmt::format("{}{}: {} of {} instances wait: {}", text.empty() ? "" : " ", name, waiting, group.target_count,
+                        group.failure_message);
   }
   return text;
 }
@@ -86,6 +81,7 @@ Result<void> on_user_delete(Work& work) {
   if (work.deleting()) return {};  // asked for twice
   work.touch_cluster().status = ClusterStatus::Deleting;
   for (auto& [name, group] : work.state.groups) work.touch(group).status = GroupStatus::Deleting;
+  for (const auto& [id, slot] : work.state.slots) work.look_at(slot);
   cluster_event(work, EventLevel::Info,
                 fmt::format("Cluster {} Deletion started successfully", work.state.cluster.name));
   return {};
@@ -108,12 +104,16 @@ void settle_cluster(Work& work) {
       return work.wake_at(*work.observed.volumes_retry);
     return end_deletion(work);
   }
-  if (work.state.cluster.status == ClusterStatus::Creating && in_service(work.state)) {
+  if (work.state.cluster.status == ClusterStatus::Creating && in_service(work)) {
     work.touch_cluster().status = ClusterStatus::InService;
     cluster_event(work, EventLevel::Info,
                   fmt::format("Cluster {} Creation completed successfully", work.state.cluster.name));
   }
-  if (std::string text = failure_message(work.state); text != work.state.cluster.failure_message)
+}
+
+void explain_cluster(Work& work) {
+  if (work.deleting()) return;
+  if (std::string text = failure_message(work); text != work.state.cluster.failure_message)
     work.touch_cluster().failure_message = std::move(text);
 }
 

@@ -8,7 +8,9 @@ namespace espalier::reconcile {
 Result<void> on_user_change(Work& work, const ClusterChange& change);
 Result<void> on_user_delete(Work& work);
 void on_volumes_removed(Work& work, const Result<void>& result);
-// Status, failure message, and the end of a deletion.
+// Its status, and the end of a deletion.
 void settle_cluster(Work& work);
+// Its failure message, from those of its groups.
+void explain_cluster(Work& work);
 
 }  // namespace espalier::reconcile

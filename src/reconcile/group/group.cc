@@ -9,36 +9,27 @@ namespace espalier::reconcile {
 
 namespace {
 
-std::vector<Slot*> wanted_slots(ClusterState& state, const Group& group) {
+std::vector<Slot*> wanted_slots(Work& work, const Group& group) {
   std::vector<Slot*> slots;
-  for (auto& [id, slot] : state.slots)
-    if (slot.group == group.name && slot.wanted) slots.push_back(&slot);
+  for (const auto& [number, id] : work.index().group(group.name).by_number)
+    if (Slot* slot = work.slot(id); slot->wanted) slots.push_back(slot);
   return slots;
 }
 
-int lowest_free_number(const std::set<int>& taken) {
-  int number = 1;
-  for (const int n : taken) {
-    if (n != number) break;
-    ++number;
-  }
-  return number;
-}
-
-void add_slots(Work& work, Group& group, int count) {
-  work.places_changed();
-  std::set<int> taken;
-  for (const auto& [id, slot] : work.state.slots)
-    if (slot.group == group.name) taken.insert(slot.number);
-  for (int i = 0; i < count; ++i) {
+void add_slots(Work& work, const Group& group, int count) {
+  const auto& taken = work.index().group(group.name).by_number;
+  std::vector<int> free;
+  for (int number = 1; static_cast<int>(free.size()) < count; ++number)
+    if (!taken.contains(number)) free.push_back(number);
+  for (const int number : free) {
     Slot slot;
     slot.id = SlotId(work.context.random->uuid());
     slot.group = group.name;
-    slot.number = lowest_free_number(taken);
-    slot.node_name = fmt::format("{}-{}", group.name, slot.number);
+    slot.number = number;
+    slot.node_name = fmt::format("{}-{}", group.name, number);
+    slot.instance_type = group.instance_type;
     slot.since = slot.created_at = work.now();
-    taken.insert(slot.number);
-    work.touch(work.state.slots[slot.id] = slot);
+    work.add(std::move(slot));
   }
 }
 
@@ -57,11 +48,10 @@ void remove_slots(Work& work, std::vector<Slot*> slots, int count) {
   std::ranges::sort(slots, [&](const Slot* a, const Slot* b) {
     return std::pair(pain(work, *a), -a->number) < std::pair(pain(work, *b), -b->number);
   });
-  for (Slot* slot : std::span(slots).first(static_cast<std::size_t>(count))) work.touch(*slot).wanted = false;
-}
-
-bool is_empty(const ClusterState& state, const Group& group) {
-  return std::ranges::none_of(state.slots, [&](const auto& item) { return item.second.group == group.name; });
+  for (Slot* slot : std::span(slots).first(static_cast<std::size_t>(count))) {
+    work.touch(*slot).wanted = false;
+    work.look_at(*slot);
+  }
 }
 
 void note_scaling(Work& work, Group& group, bool scaling) {
@@ -74,7 +64,7 @@ void note_scaling(Work& work, Group& group, bool scaling) {
 }
 
 void drop_if_gone(Work& work, Group& group) {
-  if (!group.deleting || !is_empty(work.state, group)) return;
+  if (!group.deleting || !work.index().group(group.name).by_number.empty()) return;
   cluster_event(work, EventLevel::Info,
                 fmt::format("Instance Group {} Deletion in Cluster {} completed successfully", group.name,
                             work.state.cluster.name));
@@ -82,39 +72,114 @@ void drop_if_gone(Work& work, Group& group) {
   work.out.changes.dropped_groups.insert(group.name);
 }
 
-}  // namespace
-
-int ready_count(const ClusterState& state, const Group& group) {
-  return static_cast<int>(std::ranges::count_if(state.slots, [&](const auto& item) {
-    return item.second.group == group.name && item.second.state == SlotState::Ready;
-  }));
+GroupStatus status_of(const Work& work, const Group& group) {
+  if (group.deleting || work.deleting()) return GroupStatus::Deleting;
+  if (group.canary_at) return GroupStatus::Degraded;
+  return group.created ? GroupStatus::InService : GroupStatus::Creating;
 }
 
+// One machine at a time, at growing intervals: what is wrong may be mended elsewhere (a script, a role), and then one
+// success is enough. It never stops.
+void slow_down(Work& work, Group& group) {
+  if (group.canary_at && *group.canary_at > work.now()) return;  // the answers of one round count once
+  const bool first = !group.canary_at;
+  ++work.touch(group).canaries;
+  group.canary_at = work.now() + delay_after(work.settings().canary, *work.context.random, group.canaries);
+  if (first)
+    scaling_event(work, group, EventLevel::Warn,
+                  fmt::format("Instance Group {} in Cluster {} is degraded: one instance is tried at a time until one "
+                              "succeeds",
+                              group.name, work.state.cluster.name),
+                  group.failure_message);
+}
+
+void speed_up(Work& work, Group& group) {
+  if (!group.canary_at) return;
+  work.touch(group).canary_at.reset();
+  group.canaries = 0;
+  group.boot_failures = 0;
+  scaling_event(work, group, EventLevel::Info,
+                fmt::format("Instance Group {} in Cluster {} is no longer degraded: all its instances are tried",
+                            group.name, work.state.cluster.name));
+}
+
+}  // namespace
+
 void match_target(Work& work, Group& group) {
-  auto slots = wanted_slots(work.state, group);
   const int target = group.deleting || work.deleting() ? 0 : group.target_count;
-  const int have = static_cast<int>(slots.size());
+  const int have = work.index().group(group.name).wanted_count();
   if (have < target) add_slots(work, group, target - have);
-  if (have > target) remove_slots(work, std::move(slots), have - target);
+  if (have > target) remove_slots(work, wanted_slots(work, group), have - target);
 }
 
 void settle_group(Work& work, Group& group) {
-  int all = 0;
-  int ready = 0;
-  for (const auto& [id, slot] : work.state.slots) {
-    if (slot.group != group.name) continue;
-    ++all;
-    if (slot.wanted && slot.state == SlotState::Ready) ++ready;
+  const Index::OfGroup& slots = work.index().group(group.name);
+  const int ready = slots.wanted_in(SlotState::Ready);
+  const bool complete = ready == group.target_count && std::ssize(slots.by_number) == group.target_count;
+  if (!work.deleting()) note_scaling(work, group, !complete);
+  if (group.failure != FailureClass::None && ready == group.target_count) {
+    work.touch(group).failure = FailureClass::None;
+    group.failure_message.clear();
   }
-  if (!work.deleting()) note_scaling(work, group, ready != group.target_count || all != group.target_count);
   const bool usable = work.state.cluster.status == ClusterStatus::InService && ready >= group.min_count;
-  if (group.status == GroupStatus::Creating && usable) {
-    work.touch(group).status = GroupStatus::InService;
+  if (!group.created && usable && !group.deleting) {
+    work.touch(group).created = true;
     scaling_event(work, group, EventLevel::Info,
                   fmt::format("Instance Group {} Creation in Cluster {} completed successfully", group.name,
                               work.state.cluster.name));
   }
+  if (const GroupStatus status = status_of(work, group); status != group.status) work.touch(group).status = status;
   drop_if_gone(work, group);
+}
+
+int demand_of(Work& work, const Group& group) {
+  if (!work.observed.listed || work.deleting() || group.deleting) return 0;
+  const Slot* controller = work.controller();
+  const bool turn = group.type == NodeType::Controller || (controller && controller->state == SlotState::Ready);
+  if (!turn) return 0;
+  const Index::OfGroup& slots = work.index().group(group.name);
+  const int waiting = static_cast<int>(slots.waiting.size());
+  if (!group.canary_at || waiting == 0) return waiting;
+  if (slots.under_way() > 0) return 0;  // the one that is tried
+  if (*group.canary_at <= work.now()) return 1;
+  work.wake_at(*group.canary_at);
+  return 0;
+}
+
+void ask_pools(Work& work, const Group& group) {
+  int count = demand_of(work, group);
+  for (const std::string& pool : {group.instance_type}) {
+    Observed::Asked& asked = work.observed.asked[{group.name, pool}];
+    if (asked.count != count || asked.returned > 0)
+      work.effect(Demand{group.name, pool, count, asked.returned, group.type == NodeType::Controller});
+    asked = {count, 0};
+    // The next one is for what this one does not have.
+    if (!work.observed.closed_pools.contains(pool)) count = 0;
+  }
+}
+
+bool note_trouble(Work& work, Group& group, FailureClass kind, const std::string& why) {
+  const bool of_one_machine = kind == FailureClass::BadMachine || kind == FailureClass::Bootstrap;
+  const bool news = of_one_machine || group.failure != kind;
+  if (group.failure != kind || group.failure_message != why) {
+    work.touch(group).failure = kind;
+    group.failure_message = why;
+  }
+  if (kind == FailureClass::WrongConfiguration) slow_down(work, group);
+  return news;
+}
+
+void note_boot_failure(Work& work, Group& group) {
+  if (++work.touch(group).boot_failures >= work.settings().breaker) slow_down(work, group);
+}
+
+void note_launched(Work& work, Group& group) {
+  if (group.failure == FailureClass::WrongConfiguration) speed_up(work, group);
+}
+
+void note_ready(Work& work, Group& group) {
+  if (group.boot_failures > 0) work.touch(group).boot_failures = 0;
+  speed_up(work, group);
 }
 
 Group make_group(const GroupWish& wish, Time now) {
@@ -141,10 +206,14 @@ void change_group(Work& work, const GroupWish& wish) {
     return;
   }
   Group& group = work.touch(found->second);
+  // What was wrong may be mended with it: all are tried at once.
+  group.canary_at.reset();
+  group.canaries = group.boot_failures = 0;
   const bool counts = group.target_count != wish.count || group.min_count != wish.min_count;
   group.target_count = wish.count;
   group.min_count = wish.min_count;
   if (!wish.partitions.empty()) group.partition = wish.partitions.front();
+  work.places_changed();
   for (const auto& [key, value] : wish.spec) group.spec[key] = value;
   if (counts)
     scaling_event(work, group, EventLevel::Info,

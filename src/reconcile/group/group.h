@@ -5,11 +5,24 @@
 
 namespace espalier::reconcile {
 
-int ready_count(const ClusterState& state, const Group& group);
 // Adds slots (the lowest free numbers) or marks those that hurt least as not wanted any more.
 void match_target(Work& work, Group& group);
 // Status, scaling flag and their events; drops a group that is deleted and empty.
 void settle_group(Work& work, Group& group);
+
+// ---- how it gets its machines
+// How many it would launch now if its pools gave them. Controllers first; a group whose machines fail tries one alone.
+int demand_of(Work& work, const Group& group);
+// Tells the pools when that changed.
+void ask_pools(Work& work, const Group& group);
+// A launch or a machine of it failed. True when that is news, and not one more case of what is known.
+bool note_trouble(Work& work, Group& group, FailureClass kind, const std::string& why);
+// A machine came up and was lost before it was Ready.
+void note_boot_failure(Work& work, Group& group);
+// The provider gave a machine; a machine became Ready.
+void note_launched(Work& work, Group& group);
+void note_ready(Work& work, Group& group);
+
 // Makes or changes a group as wished.
 Group make_group(const GroupWish& wish, Time now);
 void change_group(Work& work, const GroupWish& wish);

@@ -34,6 +34,8 @@ constexpr auto kLife = std::to_array<Edge>({
     {Terminating, Cause::kTerminated, Backoff},
     {Terminating, Cause::kUnwanted, Terminating},
     {Backoff, Cause::kRetry, Launching},
+    // The answer to a launch that was given up comes after all.
+    {Backoff, Cause::kLaunched, Booting},
     {Backoff, Cause::kUnwanted, Gone},
 });
 

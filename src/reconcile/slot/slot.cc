@@ -4,18 +4,12 @@
 
 #include "reconcile/agents.h"
 #include "reconcile/events.h"
+#include "reconcile/group/group.h"
 #include "reconcile/slurm/nodes.h"
 
 namespace espalier::reconcile {
 
 namespace {
-
-// first, 2 × first, 4 × first … up to most, each ± 10 % so that many do not come at once.
-Millis delay_after(const Settings& settings, Random& random, int failures) {
-  const int doublings = std::clamp(failures - 1, 0, 20);
-  const Millis whole = std::min(settings.backoff_most, settings.backoff_first * (1 << doublings));
-  return Millis(static_cast<Millis::rep>(static_cast<double>(whole.count()) * (0.9 + 0.2 * random.unit())));
-}
 
 std::string place(const Work& work, const Slot& slot) {
   return fmt::format("in Cluster {} and IG {}", work.state.cluster.name, slot.group);
@@ -25,7 +19,7 @@ LaunchRequest request_for(Work& work, const Slot& slot) {
   const Group& group = work.group_of(slot);
   LaunchRequest request;
   request.key = slot.launch_key;
-  request.instance_type = group.instance_type;
+  request.instance_type = slot.instance_type;
   request.host_name = slot.node_name;
   request.cluster = work.state.cluster.id;
   request.group = slot.group;
@@ -36,84 +30,58 @@ LaunchRequest request_for(Work& work, const Slot& slot) {
   return request;
 }
 
-// Controller first: the others begin when it is up. A cluster that is going launches nothing.
-bool turn_has_come(Work& work, const Slot& slot) {
-  if (!work.observed.listed || work.deleting()) return false;
-  const auto& launching = work.observed.launching;
-  const auto in_group = std::ranges::count_if(launching, [&](const SlotId& id) {
-    return work.state.slots.contains(id) && work.state.slots.at(id).group == slot.group;
-  });
-  if (in_group >= work.settings().launches_in_flight) return false;
-  if (work.group_of(slot).type == NodeType::Controller) return true;
-  const Slot* controller = work.controller();
-  return controller && controller->state == SlotState::Ready;
-}
-
-// A pool that just said "no capacity" is left alone for a while: nobody of this group asks.
-bool gate_is_open(Work& work, const Slot& slot) {
-  const auto gate = work.observed.gates.find(slot.group);
-  if (gate == work.observed.gates.end() || gate->second.until <= work.now()) return true;
-  work.wake_at(gate->second.until);
-  return false;
-}
-
-void start_launch(Work& work, Slot& slot, Cause cause) {
-  if (!work.move(slot, cause)) return;
-  if (slot.launch_key.empty()) {
+void start_launch(Work& work, Slot& slot, const std::string& pool) {
+  const bool first = slot.state == SlotState::Wanted;
+  if (!work.move(slot, first ? Cause::kTurn : Cause::kRetry)) return;
+  if (first)
+    instance_event(work, slot, EventLevel::Info,
+                   fmt::format("Instance Creation started successfully {}", place(work, slot)));
+  if (slot.launch_key.empty() || slot.instance_type != pool) {
     slot.launch_key = work.context.random->uuid();
     slot.token = fmt::format("{}.{}.{}", work.state.cluster.id.value, slot.id.value, work.context.secret(16));
+    slot.instance_type = pool;
   }
-  slot.next_try.reset();
   work.observed.launching.insert(slot.id);
-  work.effect(Launch{request_for(work, slot)});
+  work.effect(Launch{pool, request_for(work, slot)});
 }
 
+// A launch whose outcome is not known may still give a machine: it is asked again with the same words.
+bool may_launch_from(const Slot& slot, const std::string& pool) {
+  return slot.failure != FailureClass::Unknown || slot.launch_key.empty() || slot.instance_type == pool;
+}
+
+bool is_of_pool(FailureClass kind) {
+  return kind == FailureClass::Shortage || kind == FailureClass::Quota || kind == FailureClass::Throttling;
+}
+
+// One event for a fault, not one for every slot and every try.
 void note_failure(Work& work, Slot& slot, FailureClass kind, const std::string& why) {
-  const bool news = slot.failure != kind || slot.failure_message != why;
   ++work.touch(slot).attempts;
   slot.failure = kind;
   slot.failure_message = why;
-  if (news)
-    instance_event(work, slot, EventLevel::Error,
-                   fmt::format("Failed to provision EC2 Instance in Cluster {} and InstanceGroup {}",
-                               work.state.cluster.name, slot.group),
-                   why);
-}
-
-void close_gate(Work& work, Slot& slot) {
-  auto& gate = work.observed.gates[slot.group];
-  // The answers of one round count as one failure.
-  if (gate.until <= work.now())
-    gate = {work.now() + delay_after(work.settings(), *work.context.random, gate.failures + 1), gate.failures + 1};
-  slot.next_try = gate.until;
+  if (!note_trouble(work, work.group_of(slot), kind, why)) return;
+  instance_event(work, slot, EventLevel::Error,
+                 fmt::format("Failed to provision EC2 Instance in Cluster {} and InstanceGroup {}",
+                             work.state.cluster.name, slot.group),
+                 why);
 }
 
 bool wait_or_retry(Work& work, Slot& slot) {
   if (!slot.wanted) return work.move(slot, Cause::kUnwanted);
-  if (slot.next_try && *slot.next_try > work.now()) {
-    work.wake_at(*slot.next_try);
-    return false;
-  }
-  if (!gate_is_open(work, slot) || !turn_has_come(work, slot)) return false;
-  start_launch(work, slot, Cause::kRetry);
-  return true;
+  if (!slot.next_try) return false;
+  if (*slot.next_try > work.now())
+    work.look_at(slot, *slot.next_try);
+  else
+    work.touch(slot).next_try.reset();  // from now on it waits for its pool
+  return false;
 }
 
-bool begin(Work& work, Slot& slot) {
-  if (!slot.wanted) return work.move(slot, Cause::kUnwanted);
-  if (!gate_is_open(work, slot) || !turn_has_come(work, slot)) return false;
-  instance_event(work, slot, EventLevel::Info,
-                 fmt::format("Instance Creation started successfully {}", place(work, slot)));
-  start_launch(work, slot, Cause::kTurn);
-  return true;
-}
+bool begin(Work& work, Slot& slot) { return !slot.wanted && work.move(slot, Cause::kUnwanted); }
 
 // After a restart the call that the row speaks of may have been lost: it is made again, with the same key.
 bool repeat_launch(Work& work, const Slot& slot) {
-  if (work.observed.listed && !work.observed.launching.contains(slot.id)) {
-    work.observed.launching.insert(slot.id);
-    work.effect(Launch{request_for(work, slot)});
-  }
+  if (work.observed.listed && work.observed.launching.insert(slot.id).second)
+    work.effect(Launch{slot.instance_type, request_for(work, slot)});
   return false;
 }
 
@@ -121,7 +89,7 @@ bool missed_deadline(Work& work, Slot& slot) {
   const auto limit = deadline(slot.state, work.settings().deadlines);
   if (!limit) return false;
   if (work.now() < slot.since + *limit) {
-    work.wake_at(slot.since + *limit);
+    work.look_at(slot, slot.since + *limit);
     return false;
   }
   lose(work, slot, FailureClass::Bootstrap,
@@ -154,6 +122,7 @@ bool join(Work& work, Slot& slot) {
   slot.attempts = 0;
   slot.failure = FailureClass::None;
   slot.failure_message.clear();
+  note_ready(work, work.group_of(slot));
   instance_event(
       work, slot, EventLevel::Info,
       fmt::format("Instance Creation {} {} completed successfully", slot.machine->id.value, place(work, slot)));
@@ -174,7 +143,7 @@ bool leave(Work& work, Slot& slot) {
   if (!work.deleting() && !released(work, slot)) return false;
   if (const auto after = work.observed.terminate_after.find(id);
       after != work.observed.terminate_after.end() && after->second > work.now()) {
-    work.wake_at(after->second);
+    work.look_at(slot, after->second);
     return false;
   }
   instance_event(
@@ -222,16 +191,23 @@ void lose(Work& work, Slot& slot, FailureClass kind, const std::string& why) {
         fmt::format("Instance {} {} was lost and will be replaced", slot.machine->id.value, place(work, slot)), why);
   } else {
     note_failure(work, slot, kind, why);
-    slot.next_try = work.now() + delay_after(work.settings(), *work.context.random, slot.attempts);
+    note_boot_failure(work, work.group_of(slot));
+    slot.next_try = work.now() + delay_after(work.settings().machine, *work.context.random, slot.attempts);
   }
   work.move(slot, Cause::kLost);
 }
 
 namespace {
 
+void list_soon(Work& work) {
+  const Time soon = work.now() + Millis(5000);
+  if (!work.observed.list_at || soon < *work.observed.list_at) work.observed.list_at = soon;
+}
+
 void launched(Work& work, Slot& slot, const ProvidedMachine& provided) {
   work.give_machine(slot, provided);
-  work.observed.gates.erase(slot.group);
+  work.touch(slot).next_try.reset();
+  note_launched(work, work.group_of(slot));
   work.set(slot, ConditionType::Launched, true, "the provider gave a machine");
   work.move(slot, Cause::kLaunched);
   instance_event(work, slot, EventLevel::Info,
@@ -243,6 +219,26 @@ void launched(Work& work, Slot& slot, const ProvidedMachine& provided) {
 
 }  // namespace
 
+void on_granted(Work& work, const Granted& granted) {
+  const auto found = work.state.groups.find(granted.group);
+  int left = granted.count;
+  if (found != work.state.groups.end()) {
+    left = std::min(left, demand_of(work, found->second));
+    const int unused = granted.count - left;
+    const auto& of_group = work.index().group(granted.group);
+    const std::vector<int> waiting(of_group.waiting.begin(), of_group.waiting.end());
+    for (const int number : waiting) {
+      if (left == 0) break;
+      Slot& slot = *work.slot(of_group.by_number.at(number));
+      if (!may_launch_from(slot, granted.pool)) continue;
+      start_launch(work, slot, granted.pool);
+      --left;
+    }
+    left += unused;
+  }
+  work.observed.asked[{granted.group, granted.pool}].returned += left;
+}
+
 void on_launch_done(Work& work, const LaunchDone& done) {
   Slot* slot = work.slot(done.slot);
   if (!slot) {  // the cluster forgot it: a machine that came of it has to go
@@ -250,24 +246,29 @@ void on_launch_done(Work& work, const LaunchDone& done) {
     return;
   }
   work.observed.launching.erase(done.slot);
-  if (slot->state != SlotState::Launching || slot->launch_key != done.key) return;  // late or twice: known already
+  const bool late = slot->state == SlotState::Backoff && done.outcome.has_value();
+  if (slot->launch_key != done.key || (slot->state != SlotState::Launching && !late)) return;  // known already
   if (done.outcome) return launched(work, *slot, *done.outcome);
   const LaunchFailure& failure = done.outcome.error();
   if (slot->wanted) note_failure(work, *slot, failure.kind, failure.message);
-  if (failure.kind == FailureClass::Shortage || failure.kind == FailureClass::Throttling)
-    close_gate(work, *slot);
+  // A pool's failure is the pool's to wait out; then any slot of the group may go.
+  if (is_of_pool(failure.kind))
+    work.touch(*slot).next_try.reset();
   else
-    slot->next_try = work.now() + delay_after(work.settings(), *work.context.random, slot->attempts);
+    work.touch(*slot).next_try =
+        work.now() + delay_after(work.settings().machine, *work.context.random, slot->attempts);
+  if (failure.kind == FailureClass::Unknown) list_soon(work);
   work.move(*slot, Cause::kFailed);
 }
 
 void on_terminate_done(Work& work, const TerminateDone& done) {
   work.observed.terminating.erase(done.machine);
   Slot* slot = work.slot_of(done.machine);
-  if (!slot && !done.result) work.observed.list_at = work.now() + Millis(5000);  // nobody's: found again by the list
+  if (!slot && !done.result) list_soon(work);  // nobody's: found again by the list
   if (!slot || slot->state != SlotState::Terminating) return;
   if (!done.result) {
     work.observed.terminate_after[done.machine] = work.now() + Millis(5000);
+    work.look_at(*slot);
     instance_event(work, *slot, EventLevel::Error,
                    fmt::format("Failed to terminate EC2 Instance {} {}", done.machine.value, place(work, *slot)),
                    done.result.error().message);
@@ -277,6 +278,7 @@ void on_terminate_done(Work& work, const TerminateDone& done) {
       work, *slot, EventLevel::Info,
       fmt::format("Instance Termination {} {} completed successfully", done.machine.value, place(work, *slot)));
   work.take_machine(*slot);
+  work.look_at(*slot);
 }
 
 void on_machine_lost(Work& work, const MachineId& machine, const std::string& why) {
@@ -291,7 +293,8 @@ void on_listed(Work& work, const MachinesListed& listed) {
     seen.insert(found.machine.id);
     Slot* slot = work.slot(found.slot);
     const bool ours = slot && slot->machine && slot->machine->id == found.machine.id;
-    const bool awaited = slot && slot->state == SlotState::Launching && slot->launch_key == found.key;
+    const bool launching = slot && (slot->state == SlotState::Launching || slot->state == SlotState::Backoff);
+    const bool awaited = launching && slot->launch_key == found.key;
     if (ours && !found.running)
       lose(work, *slot, FailureClass::BadMachine, fmt::format("Instance {} has ended", found.machine.id.value));
     else if (awaited && found.running)
@@ -299,6 +302,7 @@ void on_listed(Work& work, const MachinesListed& listed) {
     else if (!ours && !awaited && !work.observed.terminating.contains(found.machine.id))
       work.effect(Terminate{found.machine.id});  // nobody's: never leaked
   }
+  work.look_at(SlotState::Launching);
   std::set<MachineId> missing;
   for (auto& [id, slot] : work.state.slots) {
     if (!slot.machine || seen.contains(slot.machine->id)) continue;
@@ -308,15 +312,8 @@ void on_listed(Work& work, const MachinesListed& listed) {
     else
       missing.insert(slot.machine->id);
   }
-  work.observed.list_at = missing.empty() ? std::nullopt : std::optional(work.now() + Millis(2000));
+  work.observed.list_at = work.now() + (missing.empty() ? work.settings().relist : Millis(2000));
   work.observed.missing = std::move(missing);
-}
-
-void on_capacity_changed(Work& work) {
-  work.observed.gates.clear();
-  for (auto& [id, slot] : work.state.slots)
-    if (slot.state == SlotState::Backoff && slot.failure == FailureClass::Shortage)
-      work.touch(slot).next_try = work.now();
 }
 
 }  // namespace espalier::reconcile

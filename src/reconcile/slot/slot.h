@@ -10,7 +10,7 @@ void on_launch_done(Work& work, const LaunchDone& done);
 void on_terminate_done(Work& work, const TerminateDone& done);
 void on_machine_lost(Work& work, const MachineId& machine, const std::string& why);
 void on_listed(Work& work, const MachinesListed& listed);
-void on_capacity_changed(Work& work);
+void on_granted(Work& work, const Granted& granted);
 
 // ---- what follows from its state and the time. True when it moved, so that what depends on it is looked at again.
 bool advance(Work& work, Slot& slot);

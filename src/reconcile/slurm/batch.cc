@@ -113,10 +113,14 @@ std::vector<SlurmStep> steps_between(const SlurmApplied& from, const SlurmApplie
   return steps;
 }
 
-void start(Work& work, const Slot& controller, Observed::Batch batch) {
-  batch.steps.push_back(read(SlurmStepKind::ReadTopology));
-  batch.steps.push_back(read(SlurmStepKind::ReadPartitions));
+// An order on nodes reads these nodes back, an order on files everything.
+void start(Work& work, const Slot& controller, Observed::Batch batch, const std::vector<std::string>& nodes = {}) {
+  if (batch.whole()) {
+    batch.steps.push_back(read(SlurmStepKind::ReadTopology));
+    batch.steps.push_back(read(SlurmStepKind::ReadPartitions));
+  }
   batch.steps.push_back(read(SlurmStepKind::ReadNodes));
+  batch.steps.back().nodes = slurm::compress(nodes);
   batch.sent = work.now();
   agent::Command command;
   command.slurm = batch.steps;
@@ -129,19 +133,23 @@ void start_first(Work& work, const Slot& controller) {
   Observed::Batch batch;
   batch.first = true;
   batch.files = !work.state.slurm.pending;
-  batch.target = work.state.slurm;
+  batch.wanted.target = work.state.slurm;
   const Names nodes = all_nodes(work.state.slurm);
   if (work.state.slurm.revision == 0 && !nodes.empty())
     batch.steps.push_back(update_nodes({nodes.begin(), nodes.end()}, "DOWN", kWaiting));
   start(work, controller, std::move(batch));
 }
 
+void append(std::vector<std::string>& to, const std::vector<std::string>& more) {
+  to.insert(to.end(), more.begin(), more.end());
+}
+
 // An admin's reason and drain stay with the node, whatever machine it gets; ours end here.
-void add_releases(Work& work, std::vector<SlurmStep>& steps) {
+void add_releases(Work& work, std::vector<SlurmStep>& steps, const std::vector<std::string>& releases) {
   std::map<std::string, std::vector<std::string>> by_reason;
-  for (std::string& node : to_release(work)) {
+  for (const std::string& node : releases) {
     const std::string foreign = foreign_reason(work, node);
-    by_reason[foreign.empty() ? kWaiting : foreign].push_back(std::move(node));
+    by_reason[foreign.empty() ? kWaiting : foreign].push_back(node);
   }
   for (const auto& [reason, nodes] : by_reason) steps.push_back(release_nodes(nodes, reason));
   if (const auto own = by_reason.find(kWaiting); own != by_reason.end())
@@ -150,11 +158,16 @@ void add_releases(Work& work, std::vector<SlurmStep>& steps) {
 
 bool start_orders(Work& work, const Slot& controller) {
   Observed::Batch batch;
-  add_releases(work, batch.steps);
-  if (auto nodes = to_drain(work); !nodes.empty()) batch.steps.push_back(update_nodes(nodes, "DRAIN", kDraining));
-  if (auto nodes = to_admit(work); !nodes.empty()) batch.steps.push_back(update_nodes(nodes, "IDLE", ""));
-  if (batch.steps.empty() && !must_look(work)) return false;
-  start(work, controller, std::move(batch));
+  std::vector<std::string> touched = to_look_at(work);
+  const auto releases = to_release(work);
+  const auto drains = to_drain(work);
+  const auto admissions = to_admit(work);
+  add_releases(work, batch.steps, releases);
+  if (!drains.empty()) batch.steps.push_back(update_nodes(drains, "DRAIN", kDraining));
+  if (!admissions.empty()) batch.steps.push_back(update_nodes(admissions, "IDLE", ""));
+  for (const auto* nodes : {&releases, &drains, &admissions}) append(touched, *nodes);
+  if (touched.empty()) return false;
+  start(work, controller, std::move(batch), touched);
   return true;
 }
 
@@ -167,21 +180,11 @@ SlurmApplied known(const Work& work) {
   return known;
 }
 
-std::size_t hash_of(const SlurmApplied& slurm) {
-  std::size_t hash = 0;
-  for (const auto& [name, text] : slurm.files) hash = hash * 31 + std::hash<std::string>()(name + "\n" + text);
-  return hash;
-}
-
 // Quiet time and longest wait: many machines that come together cost one reconfigure.
-bool files_are_due(Work& work, const SlurmApplied& target) {
+bool files_are_due(Work& work) {
   Observed& observed = work.observed;
-  const std::size_t hash = hash_of(target);
   if (!observed.files_differ_since) observed.files_differ_since = work.now();
-  if (!observed.files_changed_at || observed.files_wanted != hash) {
-    observed.files_changed_at = work.now();
-    observed.files_wanted = hash;
-  }
+  if (!observed.files_changed_at) observed.files_changed_at = work.now();
   const Time due = std::min(*observed.files_changed_at + work.settings().topology_quiet,
                             *observed.files_differ_since + work.settings().topology_longest);
   if (work.now() >= due) return true;
@@ -189,25 +192,50 @@ bool files_are_due(Work& work, const SlurmApplied& target) {
   return false;
 }
 
-void start_files(Work& work, const Slot& controller) {
+// What Slurm should be told, made again when something has changed; the bigger the cluster, the more seldom.
+void refresh_wanted(Work& work) {
+  Observed& observed = work.observed;
+  if (!observed.wanted_stale) return;
+  const Time due = observed.wanted_at + Millis(work.index().count() / 100);
+  if (observed.wanted && work.now() < due) return work.wake_at(due);
   SlurmWanted wanted = slurm_wanted(work.state);
-  SlurmApplied& slurm = work.state.slurm;
   const bool same =
-      !slurm.pending && wanted.target.files == slurm.files && wanted.target.partition_nodes == slurm.partition_nodes;
-  const bool placed_right = work.observed.leaves == topology::leaves(wanted.plan);
-  if (same && placed_right) {
+      observed.wanted && wanted.target == observed.wanted->target && wanted.leaves == observed.wanted->leaves;
+  if (!same) observed.files_changed_at = work.now();
+  observed.wanted = std::move(wanted);
+  observed.wanted_stale = false;
+  observed.wanted_at = work.now();
+}
+
+// Slurmctld has all of these where they belong.
+void note_placed(Work& work, const SlurmWanted& wanted) {
+  work.observed.placed = wanted.machines;
+  work.look_at(SlotState::Configuring);
+  work.look_at(SlotState::Joining);
+}
+
+bool is_applied(const Work& work, const SlurmWanted& wanted) {
+  const SlurmApplied& slurm = work.state.slurm;
+  return !slurm.pending && wanted.target.files == slurm.files && wanted.target.partition_nodes == slurm.partition_nodes;
+}
+
+void start_files(Work& work, const Slot& controller) {
+  refresh_wanted(work);
+  const SlurmWanted& wanted = *work.observed.wanted;
+  const bool same = is_applied(work, wanted);
+  if (same && work.observed.leaves == wanted.leaves) {
     work.observed.files_differ_since.reset();
     work.observed.files_changed_at.reset();
+    if (work.observed.placed != wanted.machines) note_placed(work, wanted);
     return;
   }
-  if (!files_are_due(work, wanted.target)) return;
+  if (!files_are_due(work)) return;
   Observed::Batch batch;
   batch.files = true;
   batch.steps = steps_between(known(work), wanted.target);
   if (same) batch.steps.push_back(read(SlurmStepKind::Reconfigure));  // the file is right, slurmctld is not
-  batch.target = std::move(wanted.target);
-  batch.plan = std::move(wanted.plan);
-  slurm.pending = true;  // stored before it is sent
+  batch.wanted = wanted;
+  work.state.slurm.pending = true;  // stored before it is sent
   work.out.changes.slurm = true;
   start(work, controller, std::move(batch));
 }
@@ -225,11 +253,15 @@ void fail_batch(Work& work, const Observed::Batch& batch, const std::string& why
 
 void confirm_files(Work& work, const Observed::Batch& batch) {
   SlurmApplied& applied = work.state.slurm;
-  const bool news = applied.revision == 0 || !applied.failure.empty() || applied.files != batch.target.files ||
-                    applied.partition_nodes != batch.target.partition_nodes;
-  if (!news) return;
+  const bool news = applied.revision == 0 || !applied.failure.empty() || applied.files != batch.wanted.target.files ||
+                    applied.partition_nodes != batch.wanted.target.partition_nodes;
+  if (!news) {
+    if (applied.pending) work.out.changes.slurm = true;
+    applied.pending = false;
+    return;
+  }
   const auto revision = applied.revision;
-  applied = batch.target;
+  applied = batch.wanted.target;
   applied.revision = revision + 1;
   applied.since = work.now();
   applied.failure.clear();
@@ -256,21 +288,34 @@ std::map<std::string, std::string> read_partition_lines(const std::string& outpu
   return partitions;
 }
 
-// The last three steps of every order read topology, partitions and nodes.
-void read_back(Work& work, const Observed::Batch& batch, const agent::CommandResult& result) {
+void find_forgotten(Work& work, Slot& slot) {
+  if (!forgotten(work, slot) || !work.move(slot, Cause::kForgotten)) return;
+  instance_event(work, slot, EventLevel::Warn,
+                 fmt::format("Instance {} in Cluster {} and IG {} is no longer registered in Slurm: it joins again",
+                             slot.machine->id.value, work.state.cluster.name, slot.group));
+}
+
+// The last steps of an order on files read topology, partitions and all nodes.
+void read_back_all(Work& work, const agent::CommandResult& result) {
   auto leaves = topology::read_leaves(result.steps.end()[-3].output);
   work.observed.leaves = leaves ? std::move(*leaves) : std::map<std::string, std::string>{};
   work.observed.partitions = read_partition_lines(result.steps.end()[-2].output);
   work.observed.slurm_nodes.clear();
-  on_nodes_seen(work, agent::parse_nodes(result.steps.back().output));
-  work.observed.nodes_read_at = batch.sent;
   work.observed.slurm_read = true;
-  for (auto& [id, slot] : work.state.slots) {
-    if (!forgotten(work, slot) || !work.move(slot, Cause::kForgotten)) continue;
-    instance_event(work, slot, EventLevel::Warn,
-                   fmt::format("Instance {} in Cluster {} and IG {} is no longer registered in Slurm: it joins again",
-                               slot.machine->id.value, work.state.cluster.name, slot.group));
-  }
+  // The other states hang on the batch that has ended now.
+  for (const SlotState state : {SlotState::Configuring, SlotState::Joining}) work.look_at(state);
+}
+
+void read_back(Work& work, const Observed::Batch& batch, const agent::CommandResult& result) {
+  if (batch.whole()) read_back_all(work, result);
+  const auto nodes = agent::parse_nodes(result.steps.back().output);
+  on_nodes_seen(work, nodes);
+  for (const agent::NodeView& view : nodes)
+    if (const Slot* slot = work.slot_of_node(view.name); slot && slot->state != SlotState::Ready)
+      work.observed.looked_at[view.name] = batch.sent;
+  for (const SlotId& id : std::exchange(work.observed.suspects, {}))
+    if (Slot* slot = work.slot(id)) find_forgotten(work, *slot);
+  for (const SlotState state : {SlotState::Draining, SlotState::Terminating}) work.look_at(state);
 }
 
 bool awaits_answer(Work& work) {
@@ -304,21 +349,29 @@ void on_batch_done(Work& work, const agent::CommandResult& result) {
   if (!result.ok || result.steps.size() != batch.steps.size()) return fail_batch(work, batch, first_failure(result));
 
   read_back(work, batch, result);
-  if (batch.target.files.contains(slurm::kTopologyConf) && !batch.first) {
-    if (auto agrees = topology::compare(batch.plan, result.steps.end()[-3].output); !agrees)
+  if (batch.wanted.target.files.contains(slurm::kTopologyConf) && !batch.first) {
+    if (auto agrees = topology::compare(batch.wanted.plan, result.steps.end()[-3].output); !agrees)
       return fail_batch(work, batch, agrees.error().message);
   }
   work.observed.batch_failures = 0;
   work.observed.batch_retry.reset();
   if (batch.files) confirm_files(work, batch);
+  if (batch.files && !batch.first) note_placed(work, batch.wanted);
 }
 
 void update_watch(Work& work) {
+  Observed& observed = work.observed;
   Slot* controller = work.ready_controller();
-  if (!controller || work.deleting() || !work.observed.slurm_read) return;
+  if (!controller || work.deleting() || !observed.slurm_read) return;
+  const auto version = work.index().version(SlotState::Joining) + work.index().version(SlotState::Draining);
+  if (observed.watch_version == version) return;
+  const Time due = observed.watched_at + Millis(work.index().count() / 100);
+  if (work.now() < due) return work.wake_at(due);
+  observed.watch_version = version;
+  observed.watched_at = work.now();
   std::string nodes = slurm::compress(to_watch(work));
-  if (nodes == work.observed.watching) return;
-  work.observed.watching = nodes;
+  if (nodes == observed.watching) return;
+  observed.watching = nodes;
   agent::Command command;
   command.watch = std::move(nodes);
   work.send(controller->machine->id, std::move(command));

@@ -46,20 +46,35 @@ bool let_go(const agent::NodeView& view) {
 }
 
 template <typename Wanted>
-std::vector<std::string> nodes_where(Work& work, Wanted wanted) {
-  std::vector<std::string> nodes;
-  for (auto& [id, slot] : work.state.slots) {
-    if (!is_compute(work, slot)) continue;
-    const agent::NodeView* view = view_of(work, slot.node_name);
-    if (view && wanted(slot, *view)) nodes.push_back(slot.node_name);
+void append_where(Work& work, SlotState state, std::vector<std::string>& nodes, Wanted wanted) {
+  for (Slot* slot : work.slots_in(state)) {
+    if (!is_compute(work, *slot)) continue;
+    const agent::NodeView* view = view_of(work, slot->node_name);
+    if (view && wanted(*slot, *view)) nodes.push_back(slot->node_name);
   }
-  return nodes;
+}
+
+// States in which a slot may still have a node in Slurm that has not let its machine go.
+constexpr std::array kLeaving = {SlotState::Terminating, SlotState::Backoff, SlotState::Wanted, SlotState::Launching};
+
+// Its node was read after it began to leave: what it shows is not older than that.
+bool looked_at(const Work& work, const Slot& slot) {
+  const auto read = work.observed.looked_at.find(slot.node_name);
+  return read != work.observed.looked_at.end() && read->second >= slot.since;
 }
 
 }  // namespace
 
 void on_nodes_seen(Work& work, const std::vector<agent::NodeView>& nodes) {
-  for (const agent::NodeView& view : nodes) work.observed.slurm_nodes[view.name] = view;
+  for (const agent::NodeView& view : nodes) {
+    auto& known = work.observed.slurm_nodes[view.name];
+    if (known == view) continue;
+    known = view;
+    Slot* slot = work.slot_of_node(view.name);
+    if (!slot) continue;
+    work.look_at(*slot);
+    if (forgotten(work, *slot)) work.observed.suspects.insert(slot->id);
+  }
 }
 
 bool admitted(Work& work, Slot& slot) {
@@ -78,16 +93,14 @@ bool admitted(Work& work, Slot& slot) {
 
 bool placed(Work& work, const Slot& slot) {
   if (!is_compute(work, slot)) return true;
-  if (!work.observed.slurm_read) return false;
-  const auto wanted = work.planned_leaves().find(slot.node_name);
-  if (wanted == work.planned_leaves().end()) return true;  // flat: there are no places
+  const auto seen = work.observed.placed.find(slot.id);
+  if (!work.observed.slurm_read || seen == work.observed.placed.end() || seen->second != slot.machine->id) return false;
   const auto shown = work.observed.leaves.find(slot.node_name);
-  if (shown == work.observed.leaves.end() || wanted->second != shown->second) return false;
-  if (shown->second != topology::kUnplaced) return true;
+  if (shown == work.observed.leaves.end() || shown->second != topology::kUnplaced) return true;
   // A position that stays unknown does not keep it out for ever.
   const Time enough = slot.machine->launched_at + work.settings().unplaced_after;
   if (work.now() >= enough) return true;
-  work.wake_at(enough);
+  work.look_at(slot, enough);
   return false;
 }
 
@@ -113,14 +126,15 @@ bool forgotten(const Work& work, const Slot& slot) {
   return !registered(*view, slot) || (slurm::read_state(view->state).down && view->reason.starts_with("espalier:"));
 }
 
-bool must_look(const Work& work) {
-  return std::ranges::any_of(work.state.slots, [&](const auto& item) {
-    const Slot& slot = item.second;
-    const agent::NodeView* view = view_of(work, slot.node_name);
-    if (!view || !is_compute(work, slot)) return false;
-    const bool leaves = slot.state == SlotState::Terminating || !slot.machine;
-    return (leaves && !let_go(*view) && work.observed.nodes_read_at < slot.since) || forgotten(work, slot);
-  });
+std::vector<std::string> to_look_at(Work& work) {
+  std::vector<std::string> nodes;
+  for (const SlotState state : kLeaving)
+    append_where(work, state, nodes, [&](const Slot& slot, const agent::NodeView& view) {
+      return !let_go(view) && !looked_at(work, slot);
+    });
+  for (const SlotId& id : work.observed.suspects)
+    if (const Slot* slot = work.slot(id)) nodes.push_back(slot->node_name);
+  return nodes;
 }
 
 void call_again(Work& work, const Slot& slot) {
@@ -129,9 +143,9 @@ void call_again(Work& work, const Slot& slot) {
   const auto last = work.observed.called_again.find(slot.id);
   const Time since = last == work.observed.called_again.end() ? slot.since : std::max(last->second, slot.since);
   const Time due = since + work.settings().call_again_after;
-  if (work.now() < due) return work.wake_at(due);
+  if (work.now() < due) return work.look_at(slot, due);
   work.observed.called_again[slot.id] = work.now();
-  work.wake_in(work.settings().call_again_after);
+  work.look_at(slot, work.now() + work.settings().call_again_after);
   agent::Command command;
   command.call_again = true;
   work.send(slot.machine->id, std::move(command));
@@ -143,36 +157,41 @@ std::string foreign_reason(const Work& work, const std::string& node) {
 }
 
 std::vector<std::string> to_release(Work& work) {
-  return nodes_where(work, [&](const Slot& slot, const agent::NodeView& view) {
-    const bool leaving = slot.state == SlotState::Terminating;
-    const bool without = !slot.machine;
-    // An admin may have drained it since the last look: the reason must be one that was read after it began to leave.
-    if (work.observed.nodes_read_at < slot.since) return false;
-    // Our own drain ends with its cause; an admin's stays.
-    return (leaving || without) && (!let_go(view) || (slurm::read_state(view.state).draining && has_own_reason(view)));
-  });
+  std::vector<std::string> nodes;
+  for (const SlotState state : kLeaving)
+    append_where(work, state, nodes, [&](const Slot& slot, const agent::NodeView& view) {
+      // An admin may have drained it since the last look: the reason must be one that was read after it began to leave.
+      if (!looked_at(work, slot)) return false;
+      // Our own drain ends with its cause; an admin's stays.
+      return !let_go(view) || (slurm::read_state(view.state).draining && has_own_reason(view));
+    });
+  return nodes;
 }
 
 std::vector<std::string> to_drain(Work& work) {
-  return nodes_where(work, [&](const Slot& slot, const agent::NodeView& view) {
+  std::vector<std::string> nodes;
+  append_where(work, SlotState::Draining, nodes, [&](const Slot&, const agent::NodeView& view) {
     const slurm::NodeFacts facts = slurm::read_state(view.state);
-    return slot.state == SlotState::Draining && !facts.draining && !facts.down;
+    return !facts.draining && !facts.down;
   });
+  return nodes;
 }
 
 std::vector<std::string> to_admit(Work& work) {
-  return nodes_where(work, [&](Slot& slot, const agent::NodeView& view) {
-    if (slot.state != SlotState::Joining || !slot.wanted || !registered(view, slot)) return false;
+  std::vector<std::string> nodes;
+  append_where(work, SlotState::Joining, nodes, [&](const Slot& slot, const agent::NodeView& view) {
+    if (!slot.wanted || !registered(view, slot)) return false;
     if (!slurm::read_state(view.state).down || !has_own_reason(view)) return false;
     return placed(work, slot);
   });
+  return nodes;
 }
 
-std::vector<std::string> to_watch(const Work& work) {
+std::vector<std::string> to_watch(Work& work) {
   std::vector<std::string> nodes;
-  for (const auto& [id, slot] : work.state.slots)
-    if (is_compute(work, slot) && (slot.state == SlotState::Joining || slot.state == SlotState::Draining))
-      nodes.push_back(slot.node_name);
+  for (const SlotState state : {SlotState::Joining, SlotState::Draining})
+    for (const Slot* slot : work.slots_in(state))
+      if (is_compute(work, *slot)) nodes.push_back(slot->node_name);
   return nodes;
 }
 

@@ -31,8 +31,8 @@ std::string foreign_reason(const Work& work, const std::string& node);
 
 // A Ready slot that slurmctld has forgotten: it restarted from a state older than the node's admission.
 bool forgotten(const Work& work, const Slot& slot);
-// Must the nodes be read before the next order? Some slot leaves, or seems to be forgotten, and the last look is older.
-bool must_look(const Work& work);
+// Nodes to be read before anything is said about them: they leave or seem to be forgotten, and the last look is older.
+std::vector<std::string> to_look_at(Work& work);
 // Asks the slurmd of a slot that should have registered to do so.
 void call_again(Work& work, const Slot& slot);
 
@@ -41,6 +41,6 @@ std::vector<std::string> to_release(Work& work);
 std::vector<std::string> to_drain(Work& work);
 std::vector<std::string> to_admit(Work& work);
 // Nodes whose next change somebody waits for: looked at closely.
-std::vector<std::string> to_watch(const Work& work);
+std::vector<std::string> to_watch(Work& work);
 
 }  // namespace espalier::reconcile

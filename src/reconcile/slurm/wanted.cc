@@ -24,11 +24,13 @@ std::optional<Position> position_of(const Slot& slot) {
 SlurmWanted slurm_wanted(const ClusterState& state) {
   std::map<std::string, std::vector<std::string>> nodes_of_group;
   std::vector<topology::Member> members;
+  SlurmWanted wanted;
   for (const auto& [id, slot] : state.slots) {
     const Group& group = state.groups.at(slot.group);
     if (group.type != NodeType::Compute) continue;
     nodes_of_group[group.name].push_back(slot.node_name);
     members.push_back({slot.node_name, group.instance_type, position_of(slot)});
+    if (slot.machine && slot.state != SlotState::Terminating) wanted.machines[id] = slot.machine->id;
   }
   std::vector<std::string> types;
   slurm::ClusterFiles files;
@@ -46,8 +48,8 @@ SlurmWanted slurm_wanted(const ClusterState& state) {
     auto& partition = files.partitions[group.partition];
     partition.insert(partition.end(), nodes.begin(), nodes.end());
   }
-  SlurmWanted wanted;
   wanted.plan = topology::plan(members, types);
+  wanted.leaves = topology::leaves(wanted.plan);
   files.topology_plugin = topology::plugin(wanted.plan);
   files.topology_file = topology::render(wanted.plan);
   wanted.target.files = slurm::render(files);
