@@ -1,6 +1,7 @@
 #include "agent/extra_files.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "base/file.h"
 
@@ -11,6 +12,7 @@ namespace fs = std::filesystem;
 
 class ExtraFilesTest : public testing::Test {
  protected:
+  void TearDown() override { fs::remove_all(root_); }
   void SetUp() override {
     fs::remove_all(root_);
     fs::create_directories(root_ / "etc");
@@ -19,7 +21,7 @@ class ExtraFilesTest : public testing::Test {
     const auto done = put_extra_files({{name, "text of " + name, keep}}, root_);
     return done ? read_file(root_ / name.substr(1)).value_or("unreadable") : "refused";
   }
-  const fs::path root_ = fs::path(testing::TempDir()) / "extra-root";
+  const fs::path root_ = fs::path(testing::TempDir()) / fmt::format("extra-{}", getpid());
 };
 
 TEST_F(ExtraFilesTest, AreWrittenWhereTheyMayBe) {

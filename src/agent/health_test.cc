@@ -1,6 +1,7 @@
 #include "agent/health.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -12,7 +13,7 @@ namespace fs = std::filesystem;
 Result<std::string> no_driver(const std::vector<std::string>&, Millis) { return fail(ErrorCode::kNotFound, "none"); }
 
 TEST(Health, IsReadFromTheMachine) {
-  const fs::path root = fs::path(testing::TempDir()) / "health-root";
+  const fs::path root = fs::path(testing::TempDir()) / fmt::format("health-{}", getpid());
   fs::remove_all(root);
   fs::create_directories(root / "dev");
   fs::create_directories(root / "proc/1");

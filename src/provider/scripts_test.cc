@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/base64.h"
 #include "base/file.h"
@@ -13,6 +14,7 @@ namespace fs = std::filesystem;
 
 class ScriptFolderTest : public testing::Test {
  protected:
+  void TearDown() override { fs::remove_all(base_); }
   void SetUp() override {
     fs::remove_all(base_);
     fs::create_directories(root_ / "bucket/life/lib");
@@ -29,7 +31,7 @@ class ScriptFolderTest : public testing::Test {
   }
   static std::string name(ErrorCode code) { return fmt::format("{}", static_cast<int>(code)); }
 
-  const fs::path base_ = fs::path(testing::TempDir()) / "scripts";
+  const fs::path base_ = fs::path(testing::TempDir()) / fmt::format("scripts-{}", getpid());
   const fs::path root_ = base_ / "root";
 };
 
