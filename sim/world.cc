@@ -131,6 +131,7 @@ void World::step() {
   const reconcile::Context context{now_, &random_, [this](int n) { return random_.hex(2 * n); }, &settings, 0};
   reconcile::Output output = reconcile::step(state_, observed_, std::move(inputs), context);
   commit(output.changes);
+  for (auto& answer : output.user) answers.push_back(std::move(answer));
   for (reconcile::Effect& effect : output.effects) {
     const bool last = crash_in_ == 1;
     if (!survives_effect()) return restart();
@@ -207,6 +208,8 @@ void World::launch(const std::string& pool, const LaunchRequest& request, int pr
   const auto known = machine_of_key_.find(request.key);
   if (known != machine_of_key_.end() && machines_.contains(known->second))
     return launch_answered(pool, request, process, machines_[known->second].provided);
+  if (launch_fault)
+    if (auto fault = launch_fault(request)) return launch_answered(pool, request, process, tl::unexpected(*fault));
   const auto limit = capacity_.find(request.instance_type);
   const auto used = std::ranges::count_if(
       machines_, [&](const auto& item) { return item.second.instance_type == request.instance_type; });
@@ -243,6 +246,7 @@ void World::launch(const std::string& pool, const LaunchRequest& request, int pr
 void World::boots(const MachineId& id) {
   const auto found = machines_.find(id);
   if (found == machines_.end() || !found->second.alive || !found->second.credential.empty()) return;
+  if (never_boot.contains(found->second.instance_type)) return;
   enrol_calls_[++last_call_] = id;
   tell(reconcile::AgentEnrols{found->second.provided.slot, id, found->second.token, last_call_});
 }

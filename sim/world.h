@@ -22,9 +22,13 @@ class World {
   bool run(Millis length, const std::function<bool()>& until = [] { return false; });
   void change(const reconcile::ClusterChange& change);
   void remove();
+  // A request on nodes; its answer is the last of `answers` when the next step has run.
+  void ask(reconcile::Input request) { tell(std::move(request)); }
   void set_capacity(const std::string& instance_type, int machines);
   // slurmctld has restarted from an old state, and the controller's agent sees it.
   void slurm_forgets(const std::string& node);
+  // The controller's agent looks at all nodes.
+  void slurm_tells() { report_nodes(); }
   // The machine ends by itself.
   void kill(const MachineId& machine);
   // The process is dropped at its nth effect from now, before (or after) it is carried out.
@@ -42,6 +46,9 @@ class World {
   Slurm slurm;
   reconcile::Settings settings;
   std::vector<Event> events;
+  std::vector<Result<reconcile::UserAnswer>> answers;
+  std::function<std::optional<LaunchFailure>(const LaunchRequest&)> launch_fault;  // of a launch that makes no machine
+  std::set<std::string> never_boot;         // instance types whose machines do not call
   std::map<std::string, int> launch_calls;  // instance type → calls
   std::map<std::string, Time> launched_at;  // node → when its first machine came
   std::vector<std::string> broken;          // invariants that did not hold

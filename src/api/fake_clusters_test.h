@@ -16,7 +16,11 @@ class FakeClusters final : public engine::Clusters {
   std::map<ClusterId, std::vector<Event>> all_events;
   reconcile::Quotas quotas;
   std::vector<reconcile::ClusterChange> changes;  // that update() was given
-  std::function<void()> waiting;                  // of await_event
+  std::vector<reconcile::AddNodes> additions;
+  Result<reconcile::AddNodesAnswer> add_answer;
+  std::vector<reconcile::ActOnNodes> actions;
+  Result<reconcile::ActOnNodesAnswer> act_answer;
+  std::function<void()> waiting;  // of await_event
   Time now{Millis(1'767'225'600'250)};
 
   void create(const reconcile::ClusterWish& wish, Created reply) override { reply(make(wish)); }
@@ -33,6 +37,14 @@ class FakeClusters final : public engine::Clusters {
   void remove(const ClusterId& id, Changed reply) override {
     states.at(id).cluster.status = ClusterStatus::Deleting;
     reply({});
+  }
+  void add_nodes(const ClusterId&, const reconcile::AddNodes& request, NodesAdded reply) override {
+    additions.push_back(request);
+    reply(add_answer);
+  }
+  void act_on_nodes(const ClusterId&, const reconcile::ActOnNodes& request, NodesActedOn reply) override {
+    actions.push_back(request);
+    reply(act_answer);
   }
   Result<ClusterId> make(const reconcile::ClusterWish& wish) {
     if (find(wish.account, wish.region, wish.name))

@@ -102,7 +102,7 @@ TEST(InstanceStatusOf, EveryState) {
       {SlotState::Wanted, InstanceStatus::Pending},   {SlotState::Launching, InstanceStatus::Pending},
       {SlotState::Booting, InstanceStatus::Pending},  {SlotState::Configuring, InstanceStatus::Pending},
       {SlotState::Joining, InstanceStatus::Pending},  {SlotState::Ready, InstanceStatus::Running},
-      {SlotState::Draining, InstanceStatus::Running}, {SlotState::Terminating, InstanceStatus::ShuttingDown},
+      {SlotState::Draining, InstanceStatus::Pending}, {SlotState::Terminating, InstanceStatus::Pending},
       {SlotState::Backoff, InstanceStatus::Failure},  {SlotState::Gone, InstanceStatus::NotFound}};
   for (const auto& [state, status] : table) {
     Slot slot;

@@ -106,28 +106,6 @@ json::object cluster_details(const ClusterState& state) {
   return out;
 }
 
-InstanceStatus instance_status(const Slot& slot) {
-  if (!slot.wanted) return InstanceStatus::ShuttingDown;
-  switch (slot.state) {
-    case SlotState::Wanted:
-    case SlotState::Launching:
-    case SlotState::Booting:
-    case SlotState::Configuring:
-    case SlotState::Joining:
-      return InstanceStatus::Pending;
-    case SlotState::Ready:
-    case SlotState::Draining:
-      return InstanceStatus::Running;
-    case SlotState::Terminating:
-      return InstanceStatus::ShuttingDown;
-    case SlotState::Backoff:
-      return InstanceStatus::Failure;
-    case SlotState::Gone:
-      return InstanceStatus::NotFound;
-  }
-  return InstanceStatus::NotFound;
-}
-
 Time creation_time(const Slot& slot) { return slot.machine ? slot.machine->launched_at : slot.created_at; }
 
 json::object node_summary(const ClusterState& state, const Slot& slot, bool with_logical_id) {

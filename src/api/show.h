@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/cluster.h"
+#include "reconcile/status.h"
 
 namespace espalier::api {
 
@@ -14,7 +15,7 @@ json::object cluster_details(const ClusterState& state);
 
 // How a slot's state shows as InstanceStatus: on its way up Pending, between attempts Failure, Ready and Draining
 // Running, and ShuttingDown once it is not wanted any more, whatever its state.
-InstanceStatus instance_status(const Slot& slot);
+using reconcile::instance_status;
 // When its machine was launched, or the slot was made while it has none: what lists are sorted by.
 Time creation_time(const Slot& slot);
 json::object node_summary(const ClusterState& state, const Slot& slot, bool with_logical_id);

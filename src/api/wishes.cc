@@ -23,6 +23,9 @@ reconcile::GroupWish group_wish(const json::object& spec) {
   reconcile::GroupWish wish;
   wish.name = text(spec, "InstanceGroupName");
   wish.instance_type = text(spec, "InstanceType");
+  if (const auto* flexible = member(spec, "InstanceRequirements"))
+    for (const auto& type : member(flexible->get_object(), "InstanceTypes")->get_array())
+      wish.instance_types.emplace_back(std::string_view(type.get_string()));
   wish.count = static_cast<int>(number(spec, "InstanceCount"));
   wish.min_count = static_cast<int>(number(spec, "MinInstanceCount"));
   wish.spec = spec;

@@ -26,6 +26,7 @@ struct Actor {
     reconcile::Output output;
     bool tried = false;  // a try failed with an error that leaves open whether it is on disk
   };
+  using UserReply = std::function<void(Result<reconcile::UserAnswer>)>;
   struct EventWaiter {
     std::int64_t sequence = 0;
     std::function<void()> ready;
@@ -40,8 +41,8 @@ struct Actor {
 
   std::mutex inbox_mutex;  // what follows
   std::vector<reconcile::Input> inbox;
-  std::deque<Clusters::Changed> user_calls;  // one for each UserChange and UserDelete in the inbox or under way
-  std::size_t refused = 0;                   // how many of the oldest were answered before their outcome was stored
+  std::deque<UserReply> user_calls;  // one for each input of a user's in the inbox or under way
+  std::size_t refused = 0;           // how many of the oldest were answered before their outcome was stored
   std::map<std::int64_t, AgentListener::EnrolReply> enrol_calls;
   std::int64_t last_enrol_call = 0;
   std::vector<EventWaiter> event_waiters;

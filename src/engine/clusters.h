@@ -12,6 +12,7 @@
 #include "agent/protocol.h"
 #include "base/result.h"
 #include "model/cluster.h"
+#include "reconcile/request.h"
 #include "reconcile/wish.h"
 #include "store/store.h"
 
@@ -31,10 +32,14 @@ class Clusters {
 
   using Created = std::function<void(Result<ClusterId>)>;
   using Changed = std::function<void(Result<void>)>;
+  using NodesAdded = std::function<void(Result<reconcile::AddNodesAnswer>)>;
+  using NodesActedOn = std::function<void(Result<reconcile::ActOnNodesAnswer>)>;
   // Checks, stores and starts it. kExists: the name is taken in this account and region.
   virtual void create(const reconcile::ClusterWish& wish, Created reply) = 0;
   virtual void update(const ClusterId& cluster, const reconcile::ClusterChange& change, Changed reply) = 0;
   virtual void remove(const ClusterId& cluster, Changed reply) = 0;
+  virtual void add_nodes(const ClusterId& cluster, const reconcile::AddNodes& request, NodesAdded reply) = 0;
+  virtual void act_on_nodes(const ClusterId& cluster, const reconcile::ActOnNodes& request, NodesActedOn reply) = 0;
 
   // By name or ARN within account and region. kNotFound.
   virtual Result<ClusterId> find(const std::string& account, const std::string& region,

@@ -33,6 +33,20 @@ bool same_secret(const std::string& a, const std::string& b) {
   return difference == 0;
 }
 
+Actor::UserReply without_answer(Clusters::Changed reply) {
+  return [reply = std::move(reply)](Result<reconcile::UserAnswer> answer) {
+    reply(answer ? Result<void>() : tl::unexpected(std::move(answer.error())));
+  };
+}
+
+template <typename Answer>
+Actor::UserReply with_answer(std::function<void(Result<Answer>)> reply) {
+  return [reply = std::move(reply)](Result<reconcile::UserAnswer> answer) {
+    if (!answer) return reply(tl::unexpected(std::move(answer.error())));
+    reply(std::get<Answer>(std::move(*answer)));
+  };
+}
+
 // After these it is known that nothing was stored; after all others it may have been (store.h).
 bool leaves_open(const Error& error) {
   return error.code != ErrorCode::kConflict && error.code != ErrorCode::kExists && error.code != ErrorCode::kInvalid;
@@ -188,13 +202,17 @@ Result<ClusterId> Engine::make(const reconcile::ClusterWish& wish) {
 
 // Does the provider have these types at all?
 Result<void> Engine::offered(const std::vector<reconcile::GroupWish>& groups) {
-  for (const auto& group : groups)
-    if (auto ok = group.instance_type.empty() ? Result<void>() : world_.provider.offers(group.instance_type); !ok)
-      return fail(ErrorCode::kInvalid, "InstanceGroup {}: {}", group.name, ok.error().message);
+  for (const auto& group : groups) {
+    auto types = group.instance_types;
+    if (!group.instance_type.empty()) types.push_back(group.instance_type);
+    for (const std::string& type : types)
+      if (auto ok = world_.provider.offers(type); !ok)
+        return fail(ErrorCode::kInvalid, "InstanceGroup {}: {}", group.name, ok.error().message);
+  }
   return {};
 }
 
-void Engine::ask_user(const ClusterId& cluster, reconcile::Input input, Changed reply) {
+void Engine::ask_user(const ClusterId& cluster, reconcile::Input input, Actor::UserReply reply) {
   const ActorPtr actor = find_actor(cluster);
   bool there = actor != nullptr;
   if (there) {
@@ -211,11 +229,19 @@ void Engine::ask_user(const ClusterId& cluster, reconcile::Input input, Changed 
 
 void Engine::update(const ClusterId& cluster, const reconcile::ClusterChange& change, Changed reply) {
   if (auto ok = offered(change.groups); !ok) return reply(ok);
-  ask_user(cluster, reconcile::UserChange{change}, std::move(reply));
+  ask_user(cluster, reconcile::UserChange{change}, without_answer(std::move(reply)));
 }
 
 void Engine::remove(const ClusterId& cluster, Changed reply) {
-  ask_user(cluster, reconcile::UserDelete{}, std::move(reply));
+  ask_user(cluster, reconcile::UserDelete{}, without_answer(std::move(reply)));
+}
+
+void Engine::add_nodes(const ClusterId& cluster, const reconcile::AddNodes& request, NodesAdded reply) {
+  ask_user(cluster, reconcile::UserAddsNodes{request}, with_answer<reconcile::AddNodesAnswer>(std::move(reply)));
+}
+
+void Engine::act_on_nodes(const ClusterId& cluster, const reconcile::ActOnNodes& request, NodesActedOn reply) {
+  ask_user(cluster, reconcile::UserActsOnNodes{request}, with_answer<reconcile::ActOnNodesAnswer>(std::move(reply)));
 }
 
 void Engine::await_event(const ClusterId& cluster, std::int64_t sequence, Millis wait, std::function<void()> ready) {
@@ -389,20 +415,20 @@ void Engine::note_machines(const Actor& actor, const reconcile::Changes& changes
 void Engine::publish(const ActorPtr& actor, reconcile::Output output) {
   note_machines(*actor, output.changes);
   for (reconcile::Effect& effect : output.effects) carry_out(actor, std::move(effect));
-  std::vector<std::pair<Changed, Result<void>>> answered;
+  std::vector<std::pair<Actor::UserReply, Result<reconcile::UserAnswer>>> answered;
   {
     const std::lock_guard lock(actor->inbox_mutex);
     const auto refused = std::min(output.user.size(), actor->refused);
     actor->refused -= refused;
     output.user.erase(output.user.begin(), output.user.begin() + static_cast<std::ptrdiff_t>(refused));
-    for (Result<void>& result : output.user) {
+    for (Result<reconcile::UserAnswer>& result : output.user) {
       answered.emplace_back(std::move(actor->user_calls.front()), std::move(result));
       actor->user_calls.pop_front();
     }
     if (!output.changes.events.empty()) actor->last_event = output.changes.events.back().sequence;
     if (output.changes.removed) {
       actor->gone = true;
-      for (Changed& call : actor->user_calls)
+      for (Actor::UserReply& call : actor->user_calls)
         answered.emplace_back(std::move(call), fail(ErrorCode::kNotFound, "Cluster {} not found", actor->id.value));
       actor->user_calls.clear();
     }
@@ -416,13 +442,13 @@ void Engine::publish(const ActorPtr& actor, reconcile::Output output) {
 
 // Users do not wait for a store that fails. What they asked for is kept and carried out when it can be stored.
 void Engine::refuse_users(Actor& actor, const Error& cause) {
-  std::deque<Changed> refused;
+  std::deque<Actor::UserReply> refused;
   {
     const std::lock_guard lock(actor.inbox_mutex);
     refused.swap(actor.user_calls);
     actor.refused += refused.size();
   }
-  for (Changed& reply : refused)
+  for (Actor::UserReply& reply : refused)
     reply(fail(ErrorCode::kUnavailable, "the control plane cannot store it now and will carry it out when it can: {}",
                cause.message));
 }

@@ -56,6 +56,8 @@ class Engine final : public Clusters, public AgentListener {
   void create(const reconcile::ClusterWish& wish, Created reply) override;
   void update(const ClusterId& cluster, const reconcile::ClusterChange& change, Changed reply) override;
   void remove(const ClusterId& cluster, Changed reply) override;
+  void add_nodes(const ClusterId& cluster, const reconcile::AddNodes& request, NodesAdded reply) override;
+  void act_on_nodes(const ClusterId& cluster, const reconcile::ActOnNodes& request, NodesActedOn reply) override;
   Result<ClusterId> find(const std::string& account, const std::string& region,
                          const std::string& name_or_arn) override;
   std::vector<ClusterId> list(const std::string& account, const std::string& region) override;
@@ -83,7 +85,7 @@ class Engine final : public Clusters, public AgentListener {
   void forget(const Actor& actor);
   Result<void> offered(const std::vector<reconcile::GroupWish>& groups);
   Result<ClusterId> make(const reconcile::ClusterWish& wish);
-  void ask_user(const ClusterId& cluster, reconcile::Input input, Changed reply);
+  void ask_user(const ClusterId& cluster, reconcile::Input input, Actor::UserReply reply);
 
   void post(const ActorPtr& actor, reconcile::Input input);
   void post_to_machine(const MachineId& machine, reconcile::Input input);

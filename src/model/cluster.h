@@ -75,13 +75,24 @@ BOOST_DESCRIBE_STRUCT(Slot, (),
                       (id, group, number, node_name, instance_type, state, since, created_at, wanted, launch_key, token,
                        credential, machine, address, attempts, next_try, failure, failure_message, conditions))
 
+// A group that waits for its MinInstanceCount: when the wait is over without it, its counts go back to these.
+struct Minimum {
+  Time until{};
+  int target_before = 0;
+  int min_before = 0;
+  bool operator==(const Minimum&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(Minimum, (), (until, target_before, min_before))
+
 struct Group {
   std::string name;
   NodeType type = NodeType::Compute;
-  std::string instance_type;
-  std::string partition;  // Compute groups only
+  std::string instance_type;                // the first of those that it may have
+  std::vector<std::string> instance_types;  // of a flexible group, by priority; empty: only that one
+  std::string partition;                    // Compute groups only
   int target_count = 0;
   int min_count = 0;
+  std::optional<Minimum> minimum;
   GroupStatus status = GroupStatus::Creating;
   bool created = false;  // it has been in service
   bool deleting = false;
@@ -96,8 +107,22 @@ struct Group {
   json::object spec;              // ClusterInstanceGroupSpecification as asked for, echoed by Describe
 };
 BOOST_DESCRIBE_STRUCT(Group, (),
-                      (name, type, instance_type, partition, target_count, min_count, status, created, deleting,
-                       scaling, created_at, failure, failure_message, boot_failures, canaries, canary_at, spec))
+                      (name, type, instance_type, instance_types, partition, target_count, min_count, minimum, status,
+                       created, deleting, scaling, created_at, failure, failure_message, boot_failures, canaries,
+                       canary_at, spec))
+
+// What BatchAddClusterNodes answered to a ClientToken: the same call again gets the same slots.
+struct AddedSlot {
+  SlotId slot;
+  std::string group;
+};
+BOOST_DESCRIBE_STRUCT(AddedSlot, (), (slot, group))
+struct AddedBefore {
+  Time at{};
+  std::string request;
+  std::vector<AddedSlot> slots;
+};
+BOOST_DESCRIBE_STRUCT(AddedBefore, (), (at, request, slots))
 
 struct Cluster {
   ClusterId id;
@@ -108,13 +133,17 @@ struct Cluster {
   Time created_at{};
   std::string failure_message;
   std::string node_recovery = "Automatic";
-  std::string munge_key;        // base64; secret
-  std::int64_t last_event = 0;  // sequence of the newest event
-  json::object spec;            // the request without its groups: VpcConfig, Orchestrator, Tags, NodeProvisioningMode
+  std::string munge_key;                     // base64; secret
+  std::map<std::string, AddedBefore> added;  // by ClientToken
+  std::int64_t last_event = 0;               // sequence of the newest event
+  json::object spec;  // the request without its groups: VpcConfig, Orchestrator, Tags, NodeProvisioningMode
 };
 BOOST_DESCRIBE_STRUCT(Cluster, (),
-                      (id, name, region, account, status, created_at, failure_message, node_recovery, munge_key,
+                      (id, name, region, account, status, created_at, failure_message, node_recovery, munge_key, added,
                        last_event, spec))
+
+// By priority.
+std::vector<std::string> types_of(const Group& group);
 
 // arn:aws:sagemaker:<region>:<account>:cluster/<id>
 std::string arn_of(const Cluster& cluster);

@@ -6,6 +6,7 @@
 #include "reconcile/cluster/cluster.h"
 #include "reconcile/events.h"
 #include "reconcile/group/group.h"
+#include "reconcile/nodes.h"
 #include "reconcile/slot/slot.h"
 #include "reconcile/slurm/batch.h"
 #include "reconcile/slurm/nodes.h"
@@ -20,8 +21,10 @@ namespace {
 struct Learn {
   Work& work;
 
-  void operator()(const UserChange& in) const { work.out.user.push_back(on_user_change(work, in.change)); }
-  void operator()(const UserDelete&) const { work.out.user.push_back(on_user_delete(work)); }
+  void operator()(const UserChange& in) const { answer(on_user_change(work, in.change)); }
+  void operator()(const UserDelete&) const { answer(on_user_delete(work)); }
+  void operator()(const UserAddsNodes& in) const { work.out.user.push_back(on_add_nodes(work, in.request)); }
+  void operator()(const UserActsOnNodes& in) const { work.out.user.push_back(on_act_on_nodes(work, in.request)); }
   void operator()(const MachinesListed& in) const { on_listed(work, in); }
   void operator()(const LaunchDone& in) const { on_launch_done(work, in); }
   void operator()(const TerminateDone& in) const { on_terminate_done(work, in); }
@@ -56,6 +59,10 @@ struct Learn {
       work.observed.closed_pools.erase(in.pool);
   }
   void operator()(const VolumesRemoved& in) const { on_volumes_removed(work, in.result); }
+
+  void answer(const Result<void>& done) const {
+    work.out.user.push_back(done ? Result<UserAnswer>() : tl::unexpected(done.error()));
+  }
 };
 
 void list_when_due(Work& work) {

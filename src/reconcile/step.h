@@ -21,6 +21,7 @@
 #include "model/launch.h"
 #include "reconcile/index.h"
 #include "reconcile/pools.h"
+#include "reconcile/request.h"
 #include "reconcile/slot/life.h"
 #include "reconcile/slurm/wanted.h"
 #include "reconcile/wish.h"
@@ -33,6 +34,12 @@ struct UserChange {
   ClusterChange change;
 };
 struct UserDelete {};
+struct UserAddsNodes {
+  AddNodes request;
+};
+struct UserActsOnNodes {
+  ActOnNodes request;
+};
 struct MachinesListed {
   std::vector<ProvidedMachine> machines;  // all of this cluster
 };
@@ -81,9 +88,9 @@ struct PoolSeen {  // the pool has been closed, or (without a value) opened agai
 struct VolumesRemoved {
   Result<void> result;
 };
-using Input =
-    std::variant<UserChange, UserDelete, MachinesListed, LaunchDone, TerminateDone, MachineExited, AgentEnrols,
-                 AgentHere, CommandDone, NodesSeen, DaemonsSeen, Granted, PoolSeen, VolumesRemoved>;
+using Input = std::variant<UserChange, UserDelete, UserAddsNodes, UserActsOnNodes, MachinesListed, LaunchDone,
+                           TerminateDone, MachineExited, AgentEnrols, AgentHere, CommandDone, NodesSeen, DaemonsSeen,
+                           Granted, PoolSeen, VolumesRemoved>;
 
 // ---- what is to be done ----------------------------------------------------------------------------------------
 struct ListMachines {};
@@ -131,14 +138,15 @@ struct Settings {
   Delays machine{Millis(1000), Millis(30'000)};        // after a slot's machine that failed by itself
   Delays canary{Millis(30'000), Millis(30 * 60'000)};  // between the single tries of a group that is slowed down
   int breaker = 3;  // machines of a group that in a row did not become Ready: from then on one is tried at a time
-  Millis unplaced_after{60'000};  // a position still unknown then: the node is used from the leaf `unplaced`
-  Millis topology_quiet{100};     // Slurm's files are written when nothing changed for so long …
-  Millis topology_longest{1000};  // … or this long after the first change
-  Millis hosts_quiet{100};        // the same for /etc/hosts of all machines
-  Millis slurm_answer{180'000};   // an order to slurmctld that is not answered by then is taken for lost
-  Millis call_again_after{5000};  // a slurmd that has not registered by then is asked to, again and again
-  Millis slurm_retry_first{500};  // after a failed application; doubles up to 30 s
-  Millis relist{5 * 60'000};      // the provider's machines are compared with the slots so often
+  Millis unplaced_after{60'000};         // a position still unknown then: the node is used from the leaf `unplaced`
+  Millis topology_quiet{100};            // Slurm's files are written when nothing changed for so long …
+  Millis topology_longest{1000};         // … or this long after the first change
+  Millis hosts_quiet{100};               // the same for /etc/hosts of all machines
+  Millis slurm_answer{180'000};          // an order to slurmctld that is not answered by then is taken for lost
+  Millis call_again_after{5000};         // a slurmd that has not registered by then is asked to, again and again
+  Millis slurm_retry_first{500};         // after a failed application; doubles up to 30 s
+  Millis minimum_wait{3 * 3600 * 1000};  // for MinInstanceCount
+  Millis relist{5 * 60'000};             // the provider's machines are compared with the slots so often
   Quotas quotas;
 };
 
@@ -222,8 +230,8 @@ struct Observed {
 struct Output {
   Changes changes;
   std::vector<Effect> effects;
-  std::optional<Time> wake;        // call again then, even without input
-  std::vector<Result<void>> user;  // answers to UserChange and UserDelete, in their order
+  std::optional<Time> wake;              // call again then, even without input
+  std::vector<Result<UserAnswer>> user;  // one for every input of a user's, in their order
 };
 
 // The state of a new cluster, with its first events. `wish` has passed check().

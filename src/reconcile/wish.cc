@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <set>
 
 #include "model/instance_type.h"
 
@@ -41,6 +42,10 @@ struct Problems {
   }
 };
 
+std::vector<std::string> types_of(const GroupWish& wish) {
+  return wish.instance_types.empty() ? std::vector{wish.instance_type} : wish.instance_types;
+}
+
 std::string lower(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
   return text;
@@ -48,16 +53,18 @@ std::string lower(std::string text) {
 
 // ---- one group -----------------------------------------------------------------------------------------------------
 
-void check_instance_type(const GroupWish& wish, Problems& problems) {
-  const bool flexible = wish.spec.contains("InstanceRequirements");
-  if (flexible == !wish.instance_type.empty())
+void check_instance_types(const GroupWish& wish, Problems& problems) {
+  if (wish.instance_types.empty() == wish.instance_type.empty())
     return problems.add("InstanceGroup '{}': pass exactly one of InstanceType and InstanceRequirements", wish.name);
-  if (flexible)
-    return problems.add(
-        "InstanceGroup '{}': InstanceRequirements (flexible groups) is not served yet; pass InstanceType", wish.name);
-  if (!find_instance_type(wish.instance_type))
-    problems.add("InstanceGroup '{}': there is no instance type '{}': {}", wish.name, wish.instance_type,
-                 instance_type_hint(wish.instance_type));
+  std::set<std::string> seen;
+  for (const std::string& type : types_of(wish)) {
+    if (!find_instance_type(type))
+      problems.add("InstanceGroup '{}': there is no instance type '{}': {}", wish.name, type, instance_type_hint(type));
+    if (!seen.insert(type).second)
+      problems.add("InstanceGroup '{}': InstanceRequirements lists {} twice", wish.name, type);
+  }
+  if (wish.type == NodeType::Controller && !wish.instance_types.empty())
+    problems.add("InstanceGroup '{}': the Controller group has one InstanceType, no InstanceRequirements", wish.name);
 }
 
 void check_count(const Entry& entry, Problems& problems) {
@@ -128,12 +135,13 @@ void check_storage(const GroupWish& wish, Problems& problems) {
 // Members that an existing group keeps. What the change leaves out is not changed.
 void check_immutable(const Entry& entry, Problems& problems) {
   std::vector<std::string> changed;
-  if (!entry.wish->instance_type.empty() && entry.wish->instance_type != entry.before->instance_type)
-    changed.push_back("InstanceType");
+  const auto wished = types_of(*entry.wish);
+  if (!wished.front().empty() && wished != types_of(*entry.before))
+    changed.push_back(entry.before->instance_types.empty() ? "InstanceType" : "InstanceRequirements");
   for (const auto* member : {"ExecutionRole", "ThreadsPerCore", "OverrideVpcConfig"}) {
-    const auto* wished = entry.wish->spec.if_contains(member);
+    const auto* asked = entry.wish->spec.if_contains(member);
     const auto* had = entry.before->spec.if_contains(member);
-    if (wished && !wished->is_null() && (!had || *had != *wished)) changed.push_back(member);
+    if (asked && !asked->is_null() && (!had || *had != *asked)) changed.push_back(member);
   }
   if (entry.wish->has_slurm_config && entry.wish->type != entry.before->type) changed.push_back("SlurmConfig.NodeType");
   if (!changed.empty())
@@ -146,7 +154,7 @@ void check_entry(const Entry& entry, const json::object& cluster_spec, Problems&
   if (!entry.before && !entry.wish->has_slurm_config)
     return problems.add("InstanceGroup '{}' has no SlurmConfig: pass its NodeType (Controller, Login or Compute)",
                         entry.name);
-  check_instance_type(*entry.wish, problems);
+  check_instance_types(*entry.wish, problems);
   if (entry.before) check_immutable(entry, problems);
   check_count(entry, problems);
   check_partitions(entry, problems);
@@ -253,6 +261,18 @@ std::vector<Entry> merged(const ClusterChange& change, const ClusterState& state
 }
 
 }  // namespace
+
+GroupWish wish_of(const Group& group) {
+  GroupWish wish;
+  wish.name = group.name;
+  wish.type = group.type;
+  wish.instance_types = group.instance_types;
+  if (group.instance_types.empty()) wish.instance_type = group.instance_type;
+  if (!group.partition.empty()) wish.partitions = {group.partition};
+  wish.count = group.target_count;
+  wish.min_count = group.min_count;
+  return wish;
+}
 
 Result<void> check(const ClusterWish& wish, const Quotas& quotas, int instances_elsewhere) {
   Problems problems;

@@ -19,7 +19,8 @@ struct GroupWish {
   NodeType type = NodeType::Compute;
   bool has_slurm_config = false;  // false on an update: the group keeps its own
   std::string instance_type;
-  std::vector<std::string> partitions;  // as sent: Compute needs exactly one, others none
+  std::vector<std::string> instance_types;  // InstanceRequirements.InstanceTypes, by priority; then no instance_type
+  std::vector<std::string> partitions;      // as sent: Compute needs exactly one, others none
   int count = 0;
   int min_count = 0;
   json::object spec;  // ClusterInstanceGroupSpecification as sent
@@ -47,6 +48,9 @@ struct Quotas {
   int instances_per_cluster = 0;
   int instances_per_account = 0;
 };
+
+// The wish that leaves the group as it is.
+GroupWish wish_of(const Group& group);
 
 // All problems of a wish at once, joined by "; ". kInvalid, or kLimit for a quota.
 // `instances_elsewhere`: of the account's other clusters.

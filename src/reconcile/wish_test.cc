@@ -183,12 +183,21 @@ TEST(CreateWish, InstanceTypeExists) {
 
 TEST(CreateWish, ExactlyOneOfTypeAndRequirements) {
   auto wish = good();
-  wish.groups[2].spec["InstanceRequirements"] = json::object{};
+  wish.groups[2].instance_types = {"ml.p5.48xlarge", "ml.p5e.48xlarge"};
   EXPECT_THAT(create(wish), HasSubstr("exactly one of InstanceType and InstanceRequirements"));
   wish.groups[2].instance_type = "";
-  EXPECT_THAT(create(wish), HasSubstr("not served yet"));
-  wish.groups[2].spec.erase("InstanceRequirements");
+  EXPECT_EQ(create(wish), "");
+  wish.groups[2].instance_types.clear();
   EXPECT_THAT(create(wish), HasSubstr("exactly one of InstanceType and InstanceRequirements"));
+}
+
+TEST(CreateWish, TypesOfAFlexibleGroupAreKnownAndDifferent) {
+  auto wish = good();
+  wish.groups[2].instance_type = "";
+  wish.groups[2].instance_types = {"ml.p5.48xlarge", "ml.p5.48xlarge"};
+  EXPECT_THAT(create(wish), HasSubstr("lists ml.p5.48xlarge twice"));
+  wish.groups[2].instance_types = {"ml.p5.48xlarge", "ml.p99.48xlarge"};
+  EXPECT_THAT(create(wish), HasSubstr("there is no instance type 'ml.p99.48xlarge'"));
 }
 
 TEST(CreateWish, MinimumIsNotAboveTheCount) {

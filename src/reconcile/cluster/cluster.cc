@@ -55,7 +55,7 @@ ClusterState create(const ClusterWish& wish, const Context& context, std::vector
       .metadata["Cluster"] = json::object();
   record(cluster, events, context, ResourceType::Cluster, EventLevel::Info, "Successfully created and stored munge key")
       .metadata["Cluster"] = json::object();
-  for (const GroupWish& group : wish.groups) state.groups[group.name] = make_group(group, context.now);
+  for (const GroupWish& group : wish.groups) state.groups[group.name] = make_group(group, context);
   return state;
 }
 

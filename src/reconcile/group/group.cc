@@ -1,8 +1,10 @@
 #include "reconcile/group/group.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "reconcile/events.h"
+#include "reconcile/group/minimum.h"
 #include "reconcile/slurm/nodes.h"
 
 namespace espalier::reconcile {
@@ -16,23 +18,6 @@ std::vector<Slot*> wanted_slots(Work& work, const Group& group) {
   return slots;
 }
 
-void add_slots(Work& work, const Group& group, int count) {
-  const auto& taken = work.index().group(group.name).by_number;
-  std::vector<int> free;
-  for (int number = 1; static_cast<int>(free.size()) < count; ++number)
-    if (!taken.contains(number)) free.push_back(number);
-  for (const int number : free) {
-    Slot slot;
-    slot.id = SlotId(work.context.random->uuid());
-    slot.group = group.name;
-    slot.number = number;
-    slot.node_name = fmt::format("{}-{}", group.name, number);
-    slot.instance_type = group.instance_type;
-    slot.since = slot.created_at = work.now();
-    work.add(std::move(slot));
-  }
-}
-
 // How much it hurts to lose it: no machine, not ready, out of use, idle, busy.
 int pain(const Work& work, const Slot& slot) {
   if (!slot.machine) return slot.state == SlotState::Launching ? 1 : 0;
@@ -44,9 +29,12 @@ int pain(const Work& work, const Slot& slot) {
   return facts.down || facts.draining ? 3 : 4;
 }
 
-void remove_slots(Work& work, std::vector<Slot*> slots, int count) {
-  std::ranges::sort(slots, [&](const Slot* a, const Slot* b) {
-    return std::pair(pain(work, *a), -a->number) < std::pair(pain(work, *b), -b->number);
+// Of a flexible group the types with the least priority go first; then the highest numbers.
+void remove_slots(Work& work, const Group& group, std::vector<Slot*> slots, int count) {
+  const auto types = types_of(group);
+  std::ranges::sort(slots, {}, [&](const Slot* slot) {
+    const auto priority = std::ranges::find(types, slot->instance_type) - types.begin();
+    return std::tuple(pain(work, *slot), -priority, -slot->number);
   });
   for (Slot* slot : std::span(slots).first(static_cast<std::size_t>(count))) {
     work.touch(*slot).wanted = false;
@@ -74,6 +62,7 @@ void drop_if_gone(Work& work, Group& group) {
 
 GroupStatus status_of(const Work& work, const Group& group) {
   if (group.deleting || work.deleting()) return GroupStatus::Deleting;
+  if (group.minimum) return group.created ? GroupStatus::Updating : GroupStatus::Creating;
   if (group.canary_at) return GroupStatus::Degraded;
   return group.created ? GroupStatus::InService : GroupStatus::Creating;
 }
@@ -105,11 +94,30 @@ void speed_up(Work& work, Group& group) {
 
 }  // namespace
 
+std::vector<SlotId> add_slots(Work& work, const Group& group, int count) {
+  const auto& taken = work.index().group(group.name).by_number;
+  std::vector<int> free;
+  for (int number = 1; static_cast<int>(free.size()) < count; ++number)
+    if (!taken.contains(number)) free.push_back(number);
+  std::vector<SlotId> added;
+  for (const int number : free) {
+    Slot slot;
+    slot.id = SlotId(work.context.random->uuid());
+    slot.group = group.name;
+    slot.number = number;
+    slot.node_name = fmt::format("{}-{}", group.name, number);
+    slot.instance_type = group.instance_type;
+    slot.since = slot.created_at = work.now();
+    added.push_back(work.add(std::move(slot)).id);
+  }
+  return added;
+}
+
 void match_target(Work& work, Group& group) {
   const int target = group.deleting || work.deleting() ? 0 : group.target_count;
   const int have = work.index().group(group.name).wanted_count();
   if (have < target) add_slots(work, group, target - have);
-  if (have > target) remove_slots(work, wanted_slots(work, group), have - target);
+  if (have > target) remove_slots(work, group, wanted_slots(work, group), have - target);
 }
 
 void settle_group(Work& work, Group& group) {
@@ -121,7 +129,8 @@ void settle_group(Work& work, Group& group) {
     work.touch(group).failure = FailureClass::None;
     group.failure_message.clear();
   }
-  const bool usable = work.state.cluster.status == ClusterStatus::InService && ready >= group.min_count;
+  if (group.minimum) settle_minimum(work, group, ready);
+  const bool usable = work.state.cluster.status == ClusterStatus::InService && !group.minimum;
   if (!group.created && usable && !group.deleting) {
     work.touch(group).created = true;
     scaling_event(work, group, EventLevel::Info,
@@ -148,7 +157,7 @@ int demand_of(Work& work, const Group& group) {
 
 void ask_pools(Work& work, const Group& group) {
   int count = demand_of(work, group);
-  for (const std::string& pool : {group.instance_type}) {
+  for (const std::string& pool : types_of(group)) {
     Observed::Asked& asked = work.observed.asked[{group.name, pool}];
     if (asked.count != count || asked.returned > 0)
       work.effect(Demand{group.name, pool, count, asked.returned, group.type == NodeType::Controller});
@@ -182,15 +191,17 @@ void note_ready(Work& work, Group& group) {
   speed_up(work, group);
 }
 
-Group make_group(const GroupWish& wish, Time now) {
+Group make_group(const GroupWish& wish, const Context& context) {
   Group group;
   group.name = wish.name;
   group.type = wish.type;
-  group.instance_type = wish.instance_type;
+  group.instance_types = wish.instance_types;
+  group.instance_type = wish.instance_types.empty() ? wish.instance_type : wish.instance_types.front();
   if (!wish.partitions.empty()) group.partition = wish.partitions.front();
   group.target_count = wish.count;
   group.min_count = wish.min_count;
-  group.created_at = now;
+  group.created_at = context.now;
+  if (wish.min_count > 0) group.minimum = Minimum{context.now + context.settings->minimum_wait, 0, 0};
   group.scaling = wish.count > 0;
   group.spec = wish.spec;
   return group;
@@ -199,7 +210,7 @@ Group make_group(const GroupWish& wish, Time now) {
 void change_group(Work& work, const GroupWish& wish) {
   const auto found = work.state.groups.find(wish.name);
   if (found == work.state.groups.end()) {
-    Group& group = work.touch(work.state.groups[wish.name] = make_group(wish, work.now()));
+    Group& group = work.touch(work.state.groups[wish.name] = make_group(wish, work.context));
     scaling_event(work, group, EventLevel::Info,
                   fmt::format("InstanceGroup {} Creation started successfully in Cluster {}", group.name,
                               work.state.cluster.name));
@@ -209,6 +220,7 @@ void change_group(Work& work, const GroupWish& wish) {
   // What was wrong may be mended with it: all are tried at once.
   group.canary_at.reset();
   group.canaries = group.boot_failures = 0;
+  note_minimum(work, group, wish.min_count);
   const bool counts = group.target_count != wish.count || group.min_count != wish.min_count;
   group.target_count = wish.count;
   group.min_count = wish.min_count;

@@ -5,7 +5,9 @@
 
 namespace espalier::reconcile {
 
-// Adds slots (the lowest free numbers) or marks those that hurt least as not wanted any more.
+// Adds slots with the lowest free numbers.
+std::vector<SlotId> add_slots(Work& work, const Group& group, int count);
+// Adds slots or marks those that hurt least as not wanted any more.
 void match_target(Work& work, Group& group);
 // Status, scaling flag and their events; drops a group that is deleted and empty.
 void settle_group(Work& work, Group& group);
@@ -24,7 +26,7 @@ void note_launched(Work& work, Group& group);
 void note_ready(Work& work, Group& group);
 
 // Makes or changes a group as wished.
-Group make_group(const GroupWish& wish, Time now);
+Group make_group(const GroupWish& wish, const Context& context);
 void change_group(Work& work, const GroupWish& wish);
 
 }  // namespace espalier::reconcile

@@ -23,13 +23,14 @@ enum class Cause {
   kAdmitted,    // Slurm may use the node: registered, placed, IDLE
   kForgotten,   // slurmctld no longer knows that the node may be used: it has to join again
   kLost,        // the machine ended, or missed a deadline: it has to go and another must come
+  kReplaced,    // the slot is to get another machine
   kUnwanted,    // the user wants fewer
   kDrained,     // no job is left on it
   kTerminated,  // the provider says that the machine is gone
   kRetry,       // the delay is over
 };
-BOOST_DESCRIBE_ENUM(Cause, kTurn, kLaunched, kFailed, kEnrolled, kConfigured, kAdmitted, kForgotten, kLost, kUnwanted,
-                    kDrained, kTerminated, kRetry)
+BOOST_DESCRIBE_ENUM(Cause, kTurn, kLaunched, kFailed, kEnrolled, kConfigured, kAdmitted, kForgotten, kLost, kReplaced,
+                    kUnwanted, kDrained, kTerminated, kRetry)
 
 struct Edge {
   SlotState from;

@@ -160,12 +160,14 @@ bool start_orders(Work& work, const Slot& controller) {
   Observed::Batch batch;
   std::vector<std::string> touched = to_look_at(work);
   const auto releases = to_release(work);
-  const auto drains = to_drain(work);
+  const auto drains = to_drain(work, false);
+  const auto replacements = to_drain(work, true);
   const auto admissions = to_admit(work);
   add_releases(work, batch.steps, releases);
   if (!drains.empty()) batch.steps.push_back(update_nodes(drains, "DRAIN", kDraining));
+  if (!replacements.empty()) batch.steps.push_back(update_nodes(replacements, "DRAIN", kReplacing));
   if (!admissions.empty()) batch.steps.push_back(update_nodes(admissions, "IDLE", ""));
-  for (const auto* nodes : {&releases, &drains, &admissions}) append(touched, *nodes);
+  for (const auto* nodes : {&releases, &drains, &replacements, &admissions}) append(touched, *nodes);
   if (touched.empty()) return false;
   start(work, controller, std::move(batch), touched);
   return true;

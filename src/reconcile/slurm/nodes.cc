@@ -168,11 +168,11 @@ std::vector<std::string> to_release(Work& work) {
   return nodes;
 }
 
-std::vector<std::string> to_drain(Work& work) {
+std::vector<std::string> to_drain(Work& work, bool wanted) {
   std::vector<std::string> nodes;
-  append_where(work, SlotState::Draining, nodes, [&](const Slot&, const agent::NodeView& view) {
+  append_where(work, SlotState::Draining, nodes, [&](const Slot& slot, const agent::NodeView& view) {
     const slurm::NodeFacts facts = slurm::read_state(view.state);
-    return !facts.draining && !facts.down;
+    return slot.wanted == wanted && !facts.draining && !facts.down;
   });
   return nodes;
 }

@@ -12,6 +12,7 @@ namespace espalier::reconcile {
 inline constexpr const char* kNoAddress = "0.0.0.0";
 inline constexpr const char* kWaiting = "espalier:waiting";
 inline constexpr const char* kDraining = "espalier:scale-down";
+inline constexpr const char* kReplacing = "espalier:replace";
 
 void on_nodes_seen(Work& work, const std::vector<agent::NodeView>& nodes);
 
@@ -38,7 +39,7 @@ void call_again(Work& work, const Slot& slot);
 
 // Nodes that wait for an order of ours, by what it is.
 std::vector<std::string> to_release(Work& work);
-std::vector<std::string> to_drain(Work& work);
+std::vector<std::string> to_drain(Work& work, bool wanted);  // those of slots that stay, or that do not
 std::vector<std::string> to_admit(Work& work);
 // Nodes whose next change somebody waits for: looked at closely.
 std::vector<std::string> to_watch(Work& work);

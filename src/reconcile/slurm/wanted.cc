@@ -22,14 +22,14 @@ std::optional<Position> position_of(const Slot& slot) {
 }  // namespace
 
 SlurmWanted slurm_wanted(const ClusterState& state) {
-  std::map<std::string, std::vector<std::string>> nodes_of_group;
+  std::map<std::string, std::map<std::string, std::vector<std::string>>> nodes_of;  // by group and type
   std::vector<topology::Member> members;
   SlurmWanted wanted;
   for (const auto& [id, slot] : state.slots) {
     const Group& group = state.groups.at(slot.group);
     if (group.type != NodeType::Compute) continue;
-    nodes_of_group[group.name].push_back(slot.node_name);
-    members.push_back({slot.node_name, group.instance_type, position_of(slot)});
+    nodes_of[group.name][slot.instance_type].push_back(slot.node_name);
+    members.push_back({slot.node_name, slot.instance_type, position_of(slot)});
     if (slot.machine && slot.state != SlotState::Terminating) wanted.machines[id] = slot.machine->id;
   }
   std::vector<std::string> types;
@@ -41,12 +41,13 @@ SlurmWanted slurm_wanted(const ClusterState& state) {
   }
   for (const auto& [name, group] : state.groups) {
     if (group.type != NodeType::Compute) continue;
-    auto& nodes = nodes_of_group[name];
-    std::ranges::sort(nodes, slurm::natural_less);
-    files.nodes.push_back({name, group.instance_type, nodes});
-    types.push_back(group.instance_type);
+    for (const std::string& type : types_of(group)) types.push_back(type);
     auto& partition = files.partitions[group.partition];
-    partition.insert(partition.end(), nodes.begin(), nodes.end());
+    for (auto& [type, nodes] : nodes_of[name]) {
+      std::ranges::sort(nodes, slurm::natural_less);
+      files.nodes.push_back({name, type, nodes});
+      partition.insert(partition.end(), nodes.begin(), nodes.end());
+    }
   }
   wanted.plan = topology::plan(members, types);
   wanted.leaves = topology::leaves(wanted.plan);
