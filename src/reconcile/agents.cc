@@ -8,39 +8,6 @@ namespace espalier::reconcile {
 
 namespace {
 
-std::vector<agent::HostEntry> make_hosts(const ClusterState& state) {
-  std::vector<agent::HostEntry> hosts;
-  for (const auto& [id, slot] : state.slots)
-    if (slot.machine && slot.state != SlotState::Terminating) hosts.push_back({slot.node_name, slot.machine->address});
-  std::ranges::sort(hosts);
-  return hosts;
-}
-
-std::size_t hash_of(const std::vector<agent::HostEntry>& hosts) {
-  std::string all;
-  for (const auto& entry : hosts) all += entry.name + " " + entry.address + "\n";
-  return std::hash<std::string>()(all);
-}
-
-// As of the last change that was seen; the bigger the cluster, the more seldom.
-const std::vector<agent::HostEntry>& hosts_of(Work& work) {
-  Observed& observed = work.observed;
-  if (!observed.hosts_stale) return observed.hosts;
-  const Time due = observed.hosts_at + Millis(work.index().count() / 100);
-  if (work.now() < due) {
-    work.wake_at(due);
-    return observed.hosts;
-  }
-  observed.hosts_stale = false;
-  observed.hosts_at = work.now();
-  auto hosts = make_hosts(work.state);
-  if (hosts == observed.hosts) return observed.hosts;
-  observed.hosts = std::move(hosts);
-  observed.hosts_hash = hash_of(observed.hosts);
-  observed.hosts_changed_at = work.now();
-  return observed.hosts;
-}
-
 std::vector<agent::ConfigFile> files_of(const SlurmApplied& slurm) {
   std::vector<agent::ConfigFile> files;
   for (const auto& [name, text] : slurm.files) files.push_back({name, text, name == slurm::kSlurmConf});
@@ -95,7 +62,7 @@ void send_setup(Work& work, Slot& slot) {
   setup.node_name = slot.node_name;
   setup.munge_key = work.state.cluster.munge_key;
   setup.controller = {controller->node_name, controller->machine->address};
-  setup.hosts = hosts_of(work);
+  setup.hosts = hosts_now(work).all();
   if (setup.role == NodeType::Controller) {
     if (work.state.slurm.files.empty()) {
       work.state.slurm = slurm_wanted(work.state).target;
@@ -103,7 +70,7 @@ void send_setup(Work& work, Slot& slot) {
     }
     setup.files = files_of(work.state.slurm);
   }
-  work.observed.hosts_sent[id] = work.observed.hosts_hash;
+  work.observed.hosts_sent[id] = work.observed.hosts.version();
   agent::Command command;
   command.setup = std::move(setup);
   work.observed.setup_sent[id] = work.send(id, std::move(command));
@@ -120,29 +87,8 @@ void on_setup_done(Work& work, Slot& slot, const agent::CommandResult& result) {
   work.set(slot, ConditionType::Configured, true, "its daemons run");
   work.move(slot, Cause::kConfigured);
   // What changed since its setup was sent is still to be told.
-  if (work.observed.hosts_sent[slot.machine->id] != work.observed.hosts_hash && !work.observed.hosts_changed_at)
+  if (work.observed.hosts_sent[slot.machine->id] != work.observed.hosts.version() && !work.observed.hosts_changed_at)
     work.observed.hosts_changed_at = work.now();
-}
-
-void spread_hosts(Work& work) {
-  Observed& observed = work.observed;
-  if (work.deleting()) return;
-  const auto& hosts = hosts_of(work);
-  if (!observed.hosts_changed_at) return;
-  if (const Time due = *observed.hosts_changed_at + work.settings().hosts_quiet; work.now() < due)
-    return work.wake_at(due);
-  observed.hosts_changed_at.reset();
-  for (const SlotState state : {SlotState::Joining, SlotState::Ready, SlotState::Draining}) {
-    for (const Slot* slot : work.slots_in(state)) {
-      if (!observed.agents.contains(slot->machine->id)) continue;
-      auto& sent = observed.hosts_sent[slot->machine->id];
-      if (sent == observed.hosts_hash) continue;
-      sent = observed.hosts_hash;
-      agent::Command command;
-      command.hosts = hosts;
-      work.send(slot->machine->id, std::move(command));
-    }
-  }
 }
 
 }  // namespace espalier::reconcile

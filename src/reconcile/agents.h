@@ -12,7 +12,5 @@ void on_setup_done(Work& work, Slot& slot, const agent::CommandResult& result);
 
 // Sends the machine what it should be, once it has called and as long as no such command is under way.
 void send_setup(Work& work, Slot& slot);
-// Every machine resolves every other by name: sends /etc/hosts where it is out of date, when it has been quiet.
-void spread_hosts(Work& work);
 
 }  // namespace espalier::reconcile

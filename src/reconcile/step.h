@@ -19,6 +19,7 @@
 #include "base/result.h"
 #include "model/cluster.h"
 #include "model/launch.h"
+#include "reconcile/hosts.h"
 #include "reconcile/index.h"
 #include "reconcile/pools.h"
 #include "reconcile/request.h"
@@ -219,12 +220,11 @@ struct Observed {
   std::optional<Time> batch_retry;
 
   // /etc/hosts.
-  std::vector<agent::HostEntry> hosts;
-  std::size_t hosts_hash = 0;
+  HostsBook hosts;
   bool hosts_stale = true;
   Time hosts_at{};  // when they were made
   std::optional<Time> hosts_changed_at;
-  std::map<MachineId, std::size_t> hosts_sent;  // hash of what the machine was last sent
+  std::map<MachineId, std::int64_t> hosts_sent;  // the version that the machine was last sent
 };
 
 struct Output {

@@ -1,0 +1,43 @@
+// /etc/hosts of a cluster's machines: every machine resolves every other by name.
+//
+// A machine gets the whole list with its setup and then only what changed since, so that one node more costs a cluster
+// of n machines n short messages.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "agent/protocol.h"
+
+namespace espalier::reconcile {
+
+struct Work;
+
+// The list as it is, its version, and the last changes.
+class HostsBook {
+ public:
+  using Hosts = std::vector<agent::HostEntry>;  // sorted by name
+
+  // False when nothing changed.
+  bool update(Hosts hosts);
+  [[nodiscard]] const Hosts& all() const { return hosts_; }
+  [[nodiscard]] std::int64_t version() const { return version_; }
+  // What leads from that version to now; nothing when it is too long ago, or 0: none at all.
+  [[nodiscard]] std::optional<agent::HostsDelta> since(std::int64_t version) const;
+
+ private:
+  static constexpr std::size_t kKept = 64;  // versions
+
+  Hosts hosts_;
+  std::int64_t version_ = 0;
+  std::deque<agent::HostsDelta> changes_;  // the last of them leads to version_
+};
+
+// The list for a setup; the bigger the cluster, the more seldom it is made again.
+const HostsBook& hosts_now(Work& work);
+// Tells machines that are set up what changed, when it has been quiet for a while.
+void spread_hosts(Work& work);
+
+}  // namespace espalier::reconcile
