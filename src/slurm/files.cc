@@ -92,6 +92,8 @@ std::string nodes_conf(const ClusterFiles& files) {
     out += fmt::format("NodeName={} NodeAddr=0.0.0.0{} State=CLOUD\n", compress(line.nodes),
                        size_of(find_instance_type(line.instance_type)));
   }
+  // Counted in the size of a block, invisible otherwise, and never scheduled.
+  if (!files.padding.empty()) out += fmt::format("NodeName={} State=FUTURE\n", compress(files.padding));
   return out;
 }
 
@@ -107,11 +109,12 @@ std::string gres_conf(const ClusterFiles& files) {
   return out;
 }
 
-std::string topology_conf(const std::string& plugin) {
-  auto out = fmt::format("{}TopologyPlugin={}\n", kHeader, plugin);
+std::string topology_conf(const ClusterFiles& files) {
+  auto out = fmt::format("{}TopologyPlugin={}\n", kHeader, files.topology_plugin);
   // Ranks follow the fabric, not the names of the nodes.
-  if (plugin == "topology/tree") out += "TopologyParam=SwitchAsNodeRank\n";
-  return out;
+  const auto usual = files.topology_plugin == "topology/tree" ? "SwitchAsNodeRank" : "";
+  const auto param = files.topology_param.value_or(usual);
+  return param.empty() ? out : fmt::format("{}TopologyParam={}\n", out, param);
 }
 
 }  // namespace
@@ -132,12 +135,16 @@ std::map<std::string, std::string> partition_nodes(const ClusterFiles& files) {
   return out;
 }
 
-std::string render_partitions(const std::map<std::string, std::string>& partition_nodes) {
+std::string render_partitions(const std::map<std::string, std::string>& partition_nodes,
+                              const std::map<std::string, std::string>& topology) {
   std::string out(kHeader);
-  for (const auto& [name, nodes] : partition_nodes)
+  for (const auto& [name, nodes] : partition_nodes) {
+    const auto chosen = topology.find(name);
     // Never Nodes=ALL: new nodes join a partition only after they were set DOWN. "" is how 24.11 takes none.
-    out += fmt::format("PartitionName={} Nodes={}{} State=UP\n", name, nodes.empty() ? "\"\"" : nodes,
+    out += fmt::format("PartitionName={} Nodes={}{}{} State=UP\n", name, nodes.empty() ? "\"\"" : nodes,
+                       chosen == topology.end() ? "" : " Topology=" + chosen->second,
                        name == kDefaultPartition ? " Default=YES" : "");
+  }
   return out;
 }
 
@@ -147,10 +154,11 @@ std::map<std::string, std::string> render(const ClusterFiles& files) {
       {kCgroupConf, std::string(kHeader) + "CgroupPlugin=disabled\n"},
       {kGresConf, gres_conf(files)},
       {kNodesConf, nodes_conf(files)},
-      {kPartitionsConf, render_partitions(partition_nodes(files))},
-      {kTopologyPluginConf, topology_conf(files.topology_plugin)},
+      {kPartitionsConf, render_partitions(partition_nodes(files), files.partition_topology)},
+      {kTopologyPluginConf, topology_conf(files)},
   };
   if (!files.topology_file.empty()) out[kTopologyConf] = files.topology_file;
+  if (!files.topology_yaml.empty()) out[kTopologyYaml] = files.topology_yaml;
   return out;
 }
 

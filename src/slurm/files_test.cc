@@ -65,6 +65,29 @@ TEST(Files, HaveNoTopologyFileWhenFlat) {
   EXPECT_THAT(render(example())[kTopologyPluginConf], HasSubstr("TopologyParam=SwitchAsNodeRank\n"));
 }
 
+TEST(Files, CarryTheTopologiesOfNewSlurm) {
+  auto next = example();
+  next.topology_file = "";
+  next.topology_yaml = "- topology: tree\n";
+  next.topology_param = "BlockAsNodeRank";
+  next.partition_topology = {{"train", "block"}};
+  auto files = render(next);
+  EXPECT_EQ(files[kTopologyYaml], "- topology: tree\n");
+  EXPECT_EQ(files.count(kTopologyConf), 0U);
+  EXPECT_THAT(files[kTopologyPluginConf], HasSubstr("TopologyParam=BlockAsNodeRank\n"));
+  EXPECT_THAT(files[kPartitionsConf], HasSubstr("\nPartitionName=train Nodes=p5-[1-3] Topology=block State=UP\n"));
+  EXPECT_THAT(files[kPartitionsConf], HasSubstr("\nPartitionName=cpu Nodes=cpu-1 State=UP\n"));
+  next.topology_param = "";
+  EXPECT_THAT(render(next)[kTopologyPluginConf], Not(HasSubstr("TopologyParam")));
+}
+
+TEST(Files, DeclareThePaddingOfBlocks) {
+  auto padded = example();
+  padded.padding = {"pad_p5-b1_1", "pad_p5-b1_2"};
+  EXPECT_THAT(render(padded)[kNodesConf], HasSubstr("\nNodeName=pad_p5-b1_[1-2] State=FUTURE\n"));
+  EXPECT_THAT(render(padded)[kPartitionsConf], Not(HasSubstr("pad_")));
+}
+
 TEST(Files, DeclareEveryTypeOfKnownSizeWithItsCpus) {
   for (const auto& [name, type] : instance_types()) {
     ClusterFiles files;

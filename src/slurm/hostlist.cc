@@ -4,6 +4,7 @@
 #include <cctype>
 #include <charconv>
 #include <cstdint>
+#include <unordered_map>
 
 namespace espalier::slurm {
 namespace {
@@ -157,14 +158,43 @@ std::string_view take_item(std::string_view& list) {
   return item;
 }
 
-// From `it` on: how far names follow each other in one range.
+std::size_t digits_in(std::uint64_t value) {
+  std::size_t count = 1;
+  for (; value >= 10; value /= 10) ++count;
+  return count;
+}
+
+// From `it` on: how far names follow each other in one range. A range prints numbers of more digits than its first as
+// they are, so that is what the next name must look like.
 template <typename Iterator>
 Iterator end_of_run(Iterator it, Iterator end) {
   auto next = number_of(it->digits);
   const auto width = it->digits.size();
   const auto prefix = it->prefix;
-  for (; it != end && it->prefix == prefix && it->digits == padded(next, width); ++it) ++next;
+  for (; it != end && it->prefix == prefix; ++it, ++next)
+    if (it->digits.size() != std::max(width, digits_in(next)) || number_of(it->digits) != next) break;
   return it;
+}
+
+// What decides about the place of a name: prefixes by their rank, then the digits, longer ones later.
+struct Key {
+  std::uint32_t prefix = 0;
+  std::uint32_t width = 0;
+  std::uint64_t number = 0;
+  std::uint32_t at = 0;  // the name's own place: equal names stay in order
+  auto operator<=>(const Key&) const = default;
+};
+
+// prefix → its rank in natural order.
+std::unordered_map<std::string_view, std::uint32_t> ranks_of(const std::vector<Split>& splits) {
+  std::unordered_map<std::string_view, std::uint32_t> ranks;
+  for (const auto& split : splits) ranks.try_emplace(split.prefix);
+  std::vector<std::string_view> prefixes;
+  prefixes.reserve(ranks.size());
+  for (const auto& [prefix, rank] : ranks) prefixes.push_back(prefix);
+  std::ranges::sort(prefixes, [](auto a, auto b) { return compare_text(a, b) < 0; });
+  for (std::uint32_t i = 0; i < prefixes.size(); ++i) ranks[prefixes[i]] = i;
+  return ranks;
 }
 
 }  // namespace
@@ -187,7 +217,7 @@ std::string compress(const std::vector<std::string>& names) {
   splits.reserve(names.size());
   for (const auto& name : names)
     if (!name.empty()) splits.emplace_back(name);
-  std::ranges::sort(splits, split_less);
+  if (!std::ranges::is_sorted(splits, split_less)) std::ranges::sort(splits, split_less);
   const auto same = [](const Split& a, const Split& b) { return a.prefix == b.prefix && a.digits == b.digits; };
   const auto rest = std::ranges::unique(splits, same);
   splits.erase(rest.begin(), rest.end());
@@ -212,6 +242,28 @@ std::string compress(const std::vector<std::string>& names) {
     if (inside.empty()) ++it;  // the bare prefix is the name
     out += several ? fmt::format("[{}]", inside) : inside;
   }
+  return out;
+}
+
+std::vector<std::uint32_t> natural_order(const std::vector<std::string_view>& names) {
+  std::vector<Split> splits;
+  splits.reserve(names.size());
+  for (const auto name : names) splits.emplace_back(name);
+  const auto ranks = ranks_of(splits);
+  std::vector<Key> keys;
+  keys.reserve(names.size());
+  const std::string_view* last = nullptr;  // neighbours often share a prefix
+  std::uint32_t rank = 0;
+  for (const auto& split : splits) {
+    if (last == nullptr || *last != split.prefix) rank = ranks.at(split.prefix);
+    last = &split.prefix;
+    keys.push_back({rank, static_cast<std::uint32_t>(split.digits.size()), number_of(split.digits),
+                    static_cast<std::uint32_t>(keys.size())});
+  }
+  if (!std::ranges::is_sorted(keys)) std::ranges::sort(keys);
+  std::vector<std::uint32_t> out;
+  out.reserve(keys.size());
+  for (const auto& key : keys) out.push_back(key.at);
   return out;
 }
 

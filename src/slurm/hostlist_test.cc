@@ -123,6 +123,14 @@ RC_GTEST_PROP(HostlistProperty, NaturalLessIsAnOrder, ()) {
   if (natural_less(a, b) && natural_less(b, c)) RC_ASSERT(natural_less(a, c));
 }
 
+RC_GTEST_PROP(HostlistProperty, NaturalOrderIsThatOfNaturalLess, ()) {
+  const auto names = *rc::gen::container<Names>(any_name());
+  std::vector<std::uint32_t> wanted(names.size());
+  for (std::uint32_t i = 0; i < wanted.size(); ++i) wanted[i] = i;
+  std::ranges::stable_sort(wanted, [&](auto a, auto b) { return natural_less(names[a], names[b]); });
+  RC_ASSERT(natural_order({names.begin(), names.end()}) == wanted);
+}
+
 // Random lists, as Slurm reads them and as we do.
 TEST(HostlistReal, SlurmReadsTheSame) {
   const char* image = std::getenv("ESPALIER_NODE_IMAGE");
