@@ -1,113 +1,314 @@
+#include "topology/check.h"
+
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <set>
+#include <unordered_map>
+#include <unordered_set>
 
-#include "topology/plan.h"
 #include "topology/switch_name.h"
 
 namespace espalier::topology {
 namespace {
 
-constexpr std::size_t kMaxProblems = 5;
+constexpr std::size_t kMaxNamed = 5;
+constexpr std::size_t kMaxProblems = 1000;
 constexpr int kMaxDepth = 20;
 constexpr std::size_t kPage = 4096;
 
-// What slurmctld 24.11 refuses ("fatal") or takes with a warning and then leaves nodes without work.
+using Names = std::unordered_set<std::string_view>;
+
+// Judges one topology.
 class Judge {
  public:
-  Judge(const Plan& plan, const std::vector<Member>& members) : plan_(plan), members_(members) {}
+  Judge(const Shown& shown, const Names& declared, const Names& wanted, const slurm::Version& version, bool yaml,
+        std::vector<Problem>& out)
+      : shown_(shown), declared_(declared), wanted_(wanted), version_(version), yaml_(yaml), out_(out) {}
 
-  std::vector<std::string> problems() {
-    if (plan_.switches.empty()) say("there is no switch: slurmctld would crash later");
-    names();
-    contents();
-    hierarchy();
+  void judge() {
+    if (shown_.plan.model == Model::flat) return;
+    if (shown_.plan.model == Model::tree) tree();
+    if (shown_.plan.model == Model::block) blocks();
     coverage();
-    if (render(plan_).size() % kPage == 0) say("the file's size is a multiple of 4096 bytes");
-    return std::move(problems_);
   }
 
  private:
   template <typename... Args>
-  void say(fmt::format_string<Args...> format, Args&&... args) {
-    problems_.push_back(fmt::format(format, std::forward<Args>(args)...));
+  void say(Fault fault, std::size_t unit, fmt::format_string<Args...> format, Args&&... args) {
+    const auto how = severity(fault, version_);
+    if (how == Severity::allowed || out_.size() >= kMaxProblems) return;
+    out_.push_back({fault, how, shown_.name, unit < shown_.lines.size() ? shown_.lines[unit] : 0,
+                    fmt::format(format, std::forward<Args>(args)...)});
+  }
+  static constexpr std::size_t kWhole = static_cast<std::size_t>(-1);
+
+  void name(const char* kind, const std::string& text, std::size_t unit) {
+    const auto shorter = text.substr(0, 80);
+    if (!names_.emplace(text, unit).second) say(Fault::duplicate_name, unit, "{} {} is there twice", kind, shorter);
+    if (trailing_digits(text) > kMaxTrailingDigits)
+      say(Fault::digits_in_name, unit, "'{}' is no name for a {}: too many digits at its end", shorter, kind);
+    if (text.size() > kMaxSwitchName)
+      say(Fault::long_name, unit, "'{}' is no name for a {}: longer than {}", shorter, kind, kMaxSwitchName);
+    if (!has_plain_letters(text)) say(Fault::strange_name, unit, "'{}' is no name for a {}", shorter, kind);
   }
 
-  void names() {
-    for (const auto& line : plan_.switches) {
-      if (!by_name_.emplace(line.name, &line).second) say("switch {} is there twice", line.name);
-      if (!is_slurm_name(line.name)) say("'{}' is no name for a switch", line.name.substr(0, 80));
+  // ---- trees
+  void tree() {
+    const auto& switches = shown_.plan.switches;
+    if (switches.empty()) say(Fault::nothing, kWhole, "there is no switch: slurmctld would crash later");
+    for (std::size_t i = 0; i < switches.size(); ++i) name("switch", switches[i].name, i);
+    for (std::size_t i = 0; i < switches.size(); ++i) contents(switches[i], i);
+    hierarchy();
+  }
+
+  void contents(const Switch& line, std::size_t at) {
+    if (line.nodes.empty() && line.switches.empty())
+      say(Fault::empty_switch, at, "switch {} has neither nodes nor switches", line.name);
+    if (!line.nodes.empty() && !line.switches.empty())
+      say(Fault::switch_with_both, at, "switch {} has both nodes and switches{}", line.name,
+          yaml_ ? ": the switches are ignored" : "");
+    for (const auto& child : line.switches) {
+      if (names_.count(child) == 0)
+        say(Fault::broken_tree, at, "switch {} has a child {} that does not exist", line.name, child);
+      if (const auto [parent, added] = parents_.emplace(child, line.name); !added)
+        say(Fault::two_parents, at, "switch {} hangs on {} and on {}", child, parent->second, line.name);
     }
+    for (const auto& node : line.nodes) sit(node, line.name, at);
   }
 
-  void contents() {
-    for (const auto& line : plan_.switches) {
-      if (line.nodes.empty() && line.switches.empty()) say("switch {} has neither nodes nor switches", line.name);
-      if (!line.nodes.empty() && !line.switches.empty()) say("switch {} has both nodes and switches", line.name);
-      for (const auto& child : line.switches) {
-        if (by_name_.count(child) == 0) say("switch {} has a child {} that does not exist", line.name, child);
-        if (const auto [at, added] = parents_.emplace(child, line.name); !added)
-          say("switch {} hangs on {} and on {}", child, at->second, line.name);
-      }
-    }
-  }
-
-  // Every switch must reach the one root on its way up, in few enough steps.
+  // Every switch must reach the one root on its way up, in few enough steps. Empty ones count too.
   void hierarchy() {
-    std::set<std::string> roots;
-    for (const auto& line : plan_.switches) {
-      std::string at = line.name;
+    std::vector<std::string_view> roots;
+    for (std::size_t i = 0; i < shown_.plan.switches.size(); ++i) {
+      std::string_view at = shown_.plan.switches[i].name;
       int depth = 0;
       for (auto up = parents_.find(at); up != parents_.end() && depth <= kMaxDepth; up = parents_.find(at)) {
         at = up->second;
         ++depth;
       }
       if (depth > kMaxDepth)
-        say("switch {} hangs in a circle or deeper than {} levels", line.name, kMaxDepth);
-      else
-        roots.insert(at);
+        say(Fault::broken_tree, i, "switch {} hangs in a circle or deeper than {} levels", shown_.plan.switches[i].name,
+            kMaxDepth);
+      else if (depth == 0)
+        roots.push_back(at);
     }
-    if (roots.size() > 1) say("there is no common root, only {}: jobs cannot span them", fmt::join(roots, ", "));
+    std::ranges::sort(roots);
+    const auto rest = std::ranges::unique(roots);
+    roots.erase(rest.begin(), rest.end());
+    const auto count = roots.size();
+    if (count > kMaxNamed) roots.resize(kMaxNamed);
+    if (count > 1)
+      say(Fault::no_common_root, kWhole, "there is no common root, only {}: jobs cannot span them",
+          fmt::join(roots, ", "));
+  }
+
+  // ---- blocks
+  void blocks() {
+    const auto& plan = shown_.plan;
+    say_no_plugin();
+    if (plan.blocks.empty()) say(Fault::nothing, kWhole, "there is no block");
+    const auto base = plan.block_sizes.empty() ? smallest() : static_cast<std::size_t>(plan.block_sizes.front());
+    for (std::size_t i = 0; i < plan.blocks.size(); ++i) {
+      name("block", plan.blocks[i].name, i);
+      size(plan.blocks[i], base, i);
+    }
+    for (const auto each : plan.block_sizes)
+      if (!is_doubling(each, plan.block_sizes.front()))
+        say(Fault::bad_block_sizes, kWhole, "block size {} is no doubling of {}", each, plan.block_sizes.front());
+  }
+
+  void say_no_plugin() { say(Fault::no_block_plugin, kWhole, "this version has no block topology"); }
+
+  [[nodiscard]] std::size_t smallest() const {
+    std::size_t out = shown_.plan.blocks.empty() ? 0 : shown_.plan.blocks.front().nodes.size();
+    for (const auto& block : shown_.plan.blocks) out = std::min(out, block.nodes.size());
+    return out;
+  }
+
+  // Only nodes that slurm.conf declares count.
+  void size(const Block& block, std::size_t base, std::size_t at) {
+    std::size_t count = 0;
+    for (const auto& node : block.nodes) {
+      sit(node, block.name, at);
+      if (declared_.empty() || declared_.count(node) != 0) ++count;
+    }
+    if (count == 0)
+      say(Fault::empty_block, at, "block {} has no nodes", block.name);
+    else if (count < base)
+      say(Fault::short_block, at, "block {} has {} nodes, fewer than the {} of a block", block.name, count, base);
+    else if (count > base)
+      say(Fault::long_block, at, "block {} has {} nodes, more than the {} of a block", block.name, count, base);
+  }
+
+  static bool is_doubling(int size, int base) {
+    if (base <= 0 || size < base || size % base != 0) return false;
+    const auto times = static_cast<unsigned>(size / base);
+    return (times & (times - 1)) == 0;
+  }
+
+  // ---- nodes
+  void sit(const std::string& node, const std::string& unit, std::size_t at) {
+    if (!declared_.empty() && declared_.count(node) == 0)
+      say(Fault::unknown_node, at, "node {} on {} is not in slurm.conf", node, unit);
+    if (const auto [was, added] = seats_.emplace(node, unit); !added)
+      say(Fault::node_twice, at, "node {} is on {} and on {}", node, was->second, unit);
   }
 
   void coverage() {
-    std::set<std::string> known;
-    for (const auto& member : members_) known.insert(member.node_name);
-    std::map<std::string, std::string> leaf;
-    for (const auto& line : plan_.switches) {
-      for (const auto& node : line.nodes) {
-        if (known.count(node) == 0) say("node {} on {} is not in slurm.conf", node, line.name);
-        if (const auto [at, added] = leaf.emplace(node, line.name); !added)
-          say("node {} is on {} and on {}", node, at->second, line.name);
-      }
-    }
-    for (const auto& node : known)
-      if (leaf.count(node) == 0) say("node {} is on no leaf: jobs of several nodes would never get it", node);
+    std::vector<std::string_view> left;
+    for (const auto node : wanted_)
+      if (seats_.count(node) == 0) left.push_back(node);
+    std::ranges::sort(left);
+    const auto* kind = shown_.plan.model == Model::tree ? "leaf" : "block";
+    for (const auto node : left)
+      say(Fault::uncovered_node, kWhole, "node {} is on no {}: jobs of several nodes would never get it", node, kind);
   }
 
-  const Plan& plan_;
-  const std::vector<Member>& members_;
-  std::map<std::string, const Switch*> by_name_;
-  std::map<std::string, std::string> parents_;  // child → parent
-  std::vector<std::string> problems_;
+  const Shown& shown_;
+  const Names& declared_;
+  const Names& wanted_;
+  const slurm::Version& version_;
+  bool yaml_;
+  std::vector<Problem>& out_;
+  std::unordered_map<std::string_view, std::size_t> names_;
+  std::unordered_map<std::string_view, std::string_view> parents_;  // child → parent
+  std::unordered_map<std::string_view, std::string_view> seats_;    // node → leaf or block
 };
+
+// What is wrong between the files, not in one of them.
+class Surroundings {
+ public:
+  Surroundings(const Given& given, const slurm::Version& version, std::vector<Problem>& out)
+      : given_(given), version_(version), out_(out) {}
+
+  void judge() {
+    if (given_.topologies.empty())
+      say(Fault::nothing, "there is no topology in the file");
+    else if (given_.topologies.front().bytes > 0 && given_.topologies.front().bytes % kPage == 0)
+      say(Fault::whole_pages, "the file's size is a multiple of 4096 bytes");
+    if (given_.yaml || given_.topologies.size() > 1)
+      say(Fault::too_many_topologies, "this version reads one topology from topology.conf, and no topology.yaml");
+    if (given_.yaml_beside) say(Fault::stale_yaml, "a topology.yaml lies beside this topology.conf and wins");
+    for (const auto& [partition, name] : given_.partitions)
+      if (find(name) == nullptr)
+        say(Fault::unknown_topology, fmt::format("partition {} has Topology={}, which is not there", partition, name));
+    for (const auto& [node, place] : given_.saved) saved(node, place);
+  }
+
+ private:
+  void say(Fault fault, std::string text) {
+    const auto how = severity(fault, version_);
+    if (how != Severity::allowed && out_.size() < kMaxProblems) out_.push_back({fault, how, "", 0, std::move(text)});
+  }
+
+  [[nodiscard]] const Shown* find(std::string_view name) const {
+    const auto found = std::ranges::find(given_.topologies, name, &Shown::name);
+    return found == given_.topologies.end() ? nullptr : &*found;
+  }
+
+  // "tree:spine:leaf7,block:b3": the last word is the unit, the first the topology.
+  void saved(const std::string& node, std::string_view place) {
+    while (!place.empty()) {
+      const auto part = place.substr(0, place.find(','));
+      place.remove_prefix(std::min(part.size() + 1, place.size()));
+      const auto* topology = find(part.substr(0, part.find(':')));
+      const auto unit = part.substr(std::min(part.rfind(':') + 1, part.size()));
+      if (topology != nullptr && has(topology->plan, unit)) continue;
+      say(Fault::unknown_topology, fmt::format("slurmctld saved node {} at {}, which is not there", node, part));
+    }
+  }
+
+  static bool has(const Plan& plan, std::string_view unit) {
+    return std::ranges::find(plan.switches, unit, &Switch::name) != plan.switches.end() ||
+           std::ranges::find(plan.blocks, unit, &Block::name) != plan.blocks.end() || plan.model == Model::flat;
+  }
+
+  const Given& given_;
+  const slurm::Version& version_;
+  std::vector<Problem>& out_;
+};
+
+// A plan as slurmctld would read it: padding are nodes like others.
+Shown as_read(const Plan& plan, std::size_t bytes) {
+  Shown out{std::string(enum_name(plan.model)), true, plan, {}, bytes};
+  for (auto& block : out.plan.blocks) {
+    block.nodes.insert(block.nodes.end(), block.padding.begin(), block.padding.end());
+    block.padding.clear();
+  }
+  return out;
+}
+
+Result<void> verdict(const std::vector<Problem>& all) {
+  if (all.empty()) return {};
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < std::min(all.size(), kMaxNamed); ++i) texts.push_back(all[i].text);
+  return fail(ErrorCode::kInvalid, "slurmctld would refuse this topology or lose nodes by it ({} problems): {}",
+              all.size(), fmt::join(texts, "; "));
+}
+
+// Nodes that a topology beside the cluster's default must hold: those whose partitions choose it.
+std::vector<std::string> with_blocks(const std::vector<Member>& members) {
+  std::vector<std::string> out;
+  for (const auto& member : members)
+    if (class_of(member.instance_type) == TopologyClass::block) out.push_back(member.node_name);
+  return out;
+}
+
+std::vector<std::string> names_of(const std::vector<Member>& members) {
+  std::vector<std::string> out;
+  out.reserve(members.size());
+  for (const auto& member : members) out.push_back(member.node_name);
+  return out;
+}
 
 }  // namespace
 
-Result<void> check(const Plan& plan, const std::vector<Member>& members) {
-  if (plan.model == Model::block)
-    return fail(ErrorCode::kInvalid, "a block topology cannot be written for Slurm 24.11 here; plan a tree");
+std::vector<Problem> problems(const Given& given, const slurm::Version& version) {
+  std::vector<Problem> out;
+  Surroundings(given, version, out).judge();
+  const Names declared(given.nodes.begin(), given.nodes.end());
+  for (const auto& topology : given.topologies) {
+    const auto covered = given.covered.find(topology.name);
+    if (covered == given.covered.end()) {
+      Judge(topology, declared, declared, version, given.yaml, out).judge();
+    } else {
+      const Names wanted(covered->second.begin(), covered->second.end());
+      Judge(topology, declared, wanted, version, given.yaml, out).judge();
+    }
+  }
+  return out;
+}
+
+Result<void> check(const ClusterPlan& plan, const std::vector<Member>& members) {
+  const auto files = render(plan);
+  if (plan.main().model == Model::flat) return check(plan.main(), members, plan.version);
+  Given given;
+  given.yaml = !files.yaml.empty();
+  given.nodes = names_of(members);
+  const auto all = given.nodes;
+  for (auto& name : padding(plan)) given.nodes.push_back(std::move(name));
+  const auto bytes = files.conf.size() + files.yaml.size();
+  for (const auto& topology : plan.topologies) {
+    given.topologies.push_back(as_read(topology, bytes));
+    auto& covered = given.covered[given.topologies.back().name];
+    covered = &topology != &plan.main() && topology.model == Model::block ? with_blocks(members) : all;
+  }
+  for (const auto& [partition, model] : plan.partitions) given.partitions[partition] = enum_name(model);
+  return verdict(problems(given, plan.version));
+}
+
+Result<void> check(const Plan& plan, const std::vector<Member>& members, const slurm::Version& version) {
   if (plan.model == Model::flat) {
-    if (plan.switches.empty()) return {};
+    if (plan.switches.empty() && plan.blocks.empty()) return {};
     return fail(ErrorCode::kInvalid, "a flat topology has no switches, this plan has {}", plan.switches.size());
   }
-  auto problems = Judge(plan, members).problems();
-  if (problems.empty()) return {};
-  const auto count = problems.size();
-  problems.resize(std::min(count, kMaxProblems));
-  return fail(ErrorCode::kInvalid, "slurmctld would refuse this topology or lose nodes by it ({} problems): {}", count,
-              fmt::join(problems, "; "));
+  Given given;
+  given.nodes = names_of(members);
+  given.covered[std::string(enum_name(plan.model))] = given.nodes;
+  for (const auto& block : plan.blocks)
+    given.nodes.insert(given.nodes.end(), block.padding.begin(), block.padding.end());
+  given.topologies = {as_read(plan, render(plan, version).size())};
+  return verdict(problems(given, version));
 }
 
 }  // namespace espalier::topology

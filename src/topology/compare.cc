@@ -1,100 +1,96 @@
+#include "topology/compare.h"
+
 #include <fmt/ranges.h>
 
-#include <string_view>
+#include <algorithm>
+#include <map>
+#include <unordered_map>
 
 #include "slurm/hostlist.h"
-#include "topology/plan.h"
 
 namespace espalier::topology {
 namespace {
 
 constexpr std::size_t kMaxDifferences = 3;
 
-// One switch, as a line of `scontrol show topology` or of a plan says it. Host lists in our own form.
-struct Line {
-  std::string nodes;     // of a leaf
+// One switch or block. Host lists in our own form.
+struct Unit {
+  std::string nodes;     // of a leaf or block
   std::string switches;  // of an inner switch
-  bool operator==(const Line&) const = default;
+  bool operator==(const Unit&) const = default;
 };
-using Lines = std::map<std::string, Line>;
+using Units = std::map<std::string, Unit>;
 
-// slurmctld shows the nodes below an inner switch too; only a leaf's are its own.
-constexpr std::string_view kName = "SwitchName=", kNodes = "Nodes=", kSwitches = "Switches=";
-
-std::string_view take_until(std::string_view& text, char end) {
-  const auto part = text.substr(0, text.find(end));
-  text.remove_prefix(std::min(part.size() + 1, text.size()));
-  return part;
-}
-
-Result<std::string> canonical(std::string_view hostlist, std::string_view name) {
-  auto names = slurm::expand(hostlist);
-  if (!names)
-    return fail(names.error().code, "'scontrol show topology' on switch {}: {} (is SLURM_TOPO_LEN set? It cuts lines)",
-                name, names.error().message);
-  return slurm::compress(*names);
-}
-
-Result<void> read_line(std::string_view text, Lines& out) {
-  std::string name;
-  std::string_view nodes, switches;
-  const auto whole = text.substr(0, 80);
-  while (!text.empty()) {
-    const auto field = take_until(text, ' ');
-    if (field.starts_with(kName)) name = field.substr(kName.size());
-    if (field.starts_with(kNodes)) nodes = field.substr(kNodes.size());
-    if (field.starts_with(kSwitches)) switches = field.substr(kSwitches.size());
-  }
-  if (name.empty())
-    return fail(ErrorCode::kInvalid, "'scontrol show topology' printed '{}', which names no switch", whole);
-  const bool is_leaf = switches.empty();
-  auto list = canonical(is_leaf ? nodes : switches, name);
-  if (!list) return tl::unexpected(list.error());
-  (is_leaf ? out[name].nodes : out[name].switches) = std::move(*list);
-  return {};
-}
-
-Result<Lines> read(std::string_view shown) {
-  Lines out;
-  while (!shown.empty()) {
-    auto line = take_until(shown, '\n');
-    while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
-    if (line.empty()) continue;
-    if (auto ok = read_line(line, out); !ok) return tl::unexpected(ok.error());
-  }
-  return out;
-}
-
-Lines lines_of(const Plan& plan) {
-  Lines out;
+Units units_of(const Plan& plan) {
+  Units out;
   for (const auto& line : plan.switches) out[line.name] = {slurm::compress(line.nodes), slurm::compress(line.switches)};
+  for (const auto& block : plan.blocks)
+    if (!block.nodes.empty()) out[block.name] = {slurm::compress(block.nodes), ""};
   return out;
 }
 
-std::string text_of(const Line& line) {
-  return line.switches.empty() ? fmt::format("nodes '{}'", line.nodes) : fmt::format("switches '{}'", line.switches);
+std::string text_of(const Unit& unit) {
+  return unit.switches.empty() ? fmt::format("nodes '{}'", unit.nodes) : fmt::format("switches '{}'", unit.switches);
 }
 
-std::vector<std::string> differences(const Lines& wanted, const Lines& shown) {
-  std::vector<std::string> out;
-  for (const auto& [name, line] : wanted) {
-    const auto found = shown.find(name);
-    if (found == shown.end())
-      out.push_back(fmt::format("switch {} is missing", name));
-    else if (found->second != line)
-      out.push_back(fmt::format("switch {} has {}, planned are {}", name, text_of(found->second), text_of(line)));
+void compare_units(const Plan& wanted, const Plan& shown, std::vector<std::string>& out) {
+  const auto* kind = wanted.model == Model::block ? "block" : "switch";
+  const auto want = units_of(wanted), have = units_of(shown);
+  for (const auto& [name, unit] : want) {
+    const auto found = have.find(name);
+    if (found == have.end())
+      out.push_back(fmt::format("{} {} is missing", kind, name));
+    else if (found->second != unit)
+      out.push_back(fmt::format("{} {} has {}, planned are {}", kind, name, text_of(found->second), text_of(unit)));
   }
-  for (const auto& [name, line] : shown)
-    if (wanted.count(name) == 0) out.push_back(fmt::format("switch {} is not planned", name));
+  for (const auto& [name, unit] : have)
+    if (want.count(name) == 0) out.push_back(fmt::format("{} {} is not planned", kind, name));
+}
+
+std::vector<std::string> block_names(const Plan& plan) {
+  std::vector<std::string> out;
+  for (const auto& block : plan.blocks) out.push_back(block.name);
   return out;
 }
 
-}  // namespace
+void compare_order(const Plan& wanted, const Plan& shown, std::vector<std::string>& out) {
+  if (block_names(wanted) != block_names(shown))
+    out.push_back(fmt::format("the order of the blocks is {}, planned is {}", slurm::compress(block_names(shown)),
+                              slurm::compress(block_names(wanted))));
+  if (!shown.block_sizes.empty() && shown.block_sizes != wanted.block_sizes)
+    out.push_back(fmt::format("the block sizes are {}, planned are {}", fmt::join(shown.block_sizes, ","),
+                              fmt::join(wanted.block_sizes, ",")));
+}
 
-Result<void> compare(const Plan& plan, std::string_view shown) {
-  const auto lines = read(shown);
-  if (!lines) return tl::unexpected(lines.error());
-  auto differ = differences(lines_of(plan), *lines);
+std::vector<std::string> padding_of(const Plan& plan) {
+  std::vector<std::string> out;
+  for (const auto& block : plan.blocks) out.insert(out.end(), block.padding.begin(), block.padding.end());
+  return out;
+}
+
+void compare_plans(const Plan& wanted, const Plan& shown, std::vector<std::string>& out) {
+  if (wanted.model != shown.model) {
+    out.push_back(fmt::format("the model is {}, planned is {}", enum_name(shown.model), enum_name(wanted.model)));
+    return;
+  }
+  const auto pads = padding_of(wanted);
+  const auto want = normal(wanted, pads), have = normal(shown, pads);
+  compare_units(want, have, out);
+  if (wanted.model == Model::block) compare_order(want, have, out);
+}
+
+// The topology of that model. Before 25.05, and in files of others, it has no name or another one.
+const Shown* find(const std::vector<Shown>& shown, Model model) {
+  const auto found = std::ranges::find_if(shown, [model](const Shown& s) { return s.plan.model == model; });
+  return found == shown.end() ? nullptr : &*found;
+}
+
+const Shown* default_of(const std::vector<Shown>& shown) {
+  const auto found = std::ranges::find_if(shown, &Shown::cluster_default);
+  return found == shown.end() ? nullptr : &*found;
+}
+
+Result<void> as_error(std::vector<std::string> differ) {
   if (differ.empty()) return {};
   const auto count = differ.size();
   if (count > kMaxDifferences) {
@@ -104,17 +100,60 @@ Result<void> compare(const Plan& plan, std::string_view shown) {
   return fail(ErrorCode::kConflict, "slurmctld shows another topology than planned: {}", fmt::join(differ, "; "));
 }
 
-Result<std::map<std::string, std::string>> read_leaves(std::string_view shown) {
-  const auto lines = read(shown);
-  if (!lines) return tl::unexpected(lines.error());
-  std::map<std::string, std::string> out;
-  for (const auto& [name, line] : *lines) {
-    if (!line.switches.empty()) continue;
-    const auto nodes = slurm::expand(line.nodes);
-    if (!nodes) return tl::unexpected(nodes.error());
-    for (const auto& node : *nodes) out.emplace(node, name);
+bool is_flat(const std::vector<Shown>& shown) {
+  const auto* main = default_of(shown);
+  return main == nullptr || main->plan.model == Model::flat;
+}
+
+}  // namespace
+
+std::vector<std::string> differences(const Plan& wanted, const Plan& shown) {
+  std::vector<std::string> out;
+  compare_plans(wanted, shown, out);
+  return out;
+}
+
+std::vector<std::string> differences(const ClusterPlan& plan, const std::vector<Shown>& shown) {
+  std::vector<std::string> out;
+  const auto* main = default_of(shown);
+  if (plan.main().model == Model::flat) {
+    if (!is_flat(shown)) out.push_back(fmt::format("the model is {}, planned is flat", enum_name(main->plan.model)));
+    return out;
+  }
+  for (const auto& topology : plan.topologies) {
+    const auto* found = find(shown, topology.model);
+    const bool is_main = &topology == &plan.main();
+    if (found == nullptr) {
+      if (is_main)
+        compare_plans(topology, main == nullptr ? Plan{} : main->plan, out);
+      else
+        out.push_back(fmt::format("topology {} is missing", enum_name(topology.model)));
+      continue;
+    }
+    if (is_main && found != main)
+      out.push_back(fmt::format("topology {} is not the default", enum_name(topology.model)));
+    compare_plans(topology, found->plan, out);
   }
   return out;
+}
+
+Result<void> compare(const ClusterPlan& plan, const std::vector<Shown>& shown) {
+  return as_error(differences(plan, shown));
+}
+
+Result<void> compare(const Plan& plan, std::string_view shown) {
+  const auto read = read_shown(shown);
+  if (!read) return tl::unexpected(read.error());
+  ClusterPlan all;
+  all.topologies = {plan};
+  return compare(all, *read);
+}
+
+Result<std::map<std::string, std::string>> read_leaves(std::string_view shown) {
+  const auto read = read_shown(shown);
+  if (!read) return tl::unexpected(read.error());
+  const auto* main = default_of(*read);
+  return main == nullptr ? std::map<std::string, std::string>{} : leaves(main->plan);
 }
 
 }  // namespace espalier::topology

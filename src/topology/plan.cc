@@ -5,29 +5,17 @@
 #include <algorithm>
 #include <set>
 
-#include "model/instance_type.h"
-#include "slurm/hostlist.h"
 #include "topology/fabric.h"
+#include "topology/order.h"
 
 namespace espalier::topology {
 namespace {
 
-bool is_capable(const std::string& instance_type) {
-  const auto* type = find_instance_type(instance_type);
-  return type != nullptr && type->topology != TopologyClass::none;
-}
+bool is_capable(const std::string& instance_type) { return class_of(instance_type) != TopologyClass::none; }
 
-// In natural order, each name once: the first member of a name counts.
-std::vector<const Member*> in_order(const std::vector<Member>& members) {
-  std::vector<const Member*> out;
-  out.reserve(members.size());
-  for (const auto& member : members) out.push_back(&member);
-  std::ranges::sort(out, [](const Member* a, const Member* b) {
-    return a->node_name == b->node_name ? a < b : slurm::natural_less(a->node_name, b->node_name);
-  });
-  const auto rest = std::ranges::unique(out, {}, &Member::node_name);
-  out.erase(rest.begin(), rest.end());
-  return out;
+// Without a type (nodes that are not ours) the position decides.
+bool may_hang(const Member& member) {
+  return member.instance_type.empty() ? is_located(member) : is_capable(member.instance_type);
 }
 
 // The types by which a tree is chosen, sorted.
@@ -54,7 +42,7 @@ Branch tree_of(const std::vector<const Member*>& members) {
   std::vector<const Member*> located;
   Branch unplaced{kUnplaced, {}, {}}, off_fabric{kOffFabric, {}, {}};
   for (const auto* member : members) {
-    if (!is_capable(member->instance_type)) {
+    if (!may_hang(*member)) {
       off_fabric.nodes.push_back(member->node_name);
     } else if (!is_located(*member)) {
       unplaced.nodes.push_back(member->node_name);
@@ -79,7 +67,12 @@ Plan plan(const std::vector<Member>& members, const std::vector<std::string>& gr
   if (members.empty()) return {Model::flat, "there is no node yet", {}};  // a tree without nodes is fatal
   const auto types = capable_types(members, group_types);
   if (types.empty()) return {Model::flat, "no instance type of this cluster has a known place in the network", {}};
-  Plan out{Model::tree, fmt::format("machines of {} have a known place in the network", fmt::join(types, ", ")), {}};
+  return plan_tree(members, fmt::format("machines of {} have a known place in the network", fmt::join(types, ", ")));
+}
+
+Plan plan_tree(const std::vector<Member>& members, std::string because) {
+  if (members.empty()) return {Model::flat, "there is no node yet", {}};  // a tree without nodes is fatal
+  Plan out{Model::tree, std::move(because), {}};
   write_out(tree_of(in_order(members)), out.switches);
   return out;
 }
@@ -88,6 +81,8 @@ std::map<std::string, std::string> leaves(const Plan& plan) {
   std::map<std::string, std::string> out;
   for (const auto& line : plan.switches)
     for (const auto& node : line.nodes) out.emplace(node, line.name);
+  for (const auto& block : plan.blocks)
+    for (const auto& node : block.nodes) out.emplace(node, block.name);
   return out;
 }
 

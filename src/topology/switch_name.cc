@@ -18,11 +18,6 @@ bool is_plain(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') 
 
 bool is_allowed(char c) { return is_plain(c) || c == '.' || c == '_' || c == '-'; }
 
-std::size_t trailing_digits(std::string_view name) {
-  const auto last = name.find_last_not_of("0123456789");
-  return last == std::string_view::npos ? name.size() : name.size() - last - 1;
-}
-
 // FNV-1a: stable over versions and machines, unlike std::hash. The salt only grows when two ids collide in one plan.
 std::uint64_t hash_of(std::string_view id, unsigned salt) {
   std::uint64_t hash = 14695981039346656037ULL + salt;
@@ -45,9 +40,17 @@ bool looks_hashed(std::string_view name) {
 
 }  // namespace
 
+std::size_t trailing_digits(std::string_view name) {
+  const auto last = name.find_last_not_of("0123456789");
+  return last == std::string_view::npos ? name.size() : name.size() - last - 1;
+}
+
+bool has_plain_letters(std::string_view name) {
+  return !name.empty() && is_plain(name.front()) && std::ranges::all_of(name, is_allowed);
+}
+
 bool is_slurm_name(std::string_view name) {
-  return !name.empty() && name.size() <= kMaxSwitchName && is_plain(name.front()) &&
-         std::ranges::all_of(name, is_allowed) && trailing_digits(name) <= kMaxTrailingDigits;
+  return has_plain_letters(name) && name.size() <= kMaxSwitchName && trailing_digits(name) <= kMaxTrailingDigits;
 }
 
 SwitchNames::SwitchNames() : taken_{kRoot, kUnplaced, kOffFabric} {}

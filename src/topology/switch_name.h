@@ -11,7 +11,10 @@ namespace espalier::topology {
 inline constexpr std::size_t kMaxSwitchName = 64;
 inline constexpr std::size_t kMaxTrailingDigits = 19;
 
-// Letters, digits, '.', '_' and '-', a letter or digit first, within the bounds above.
+std::size_t trailing_digits(std::string_view name);
+// Letters, digits, '.', '_' and '-', a letter or digit first.
+bool has_plain_letters(std::string_view name);
+// Both, within the bounds above.
 bool is_slurm_name(std::string_view name);
 
 // Gives every switch id a name of its own. An id that Slurm can carry is its own name; any other gets the readable part
@@ -20,6 +23,8 @@ class SwitchNames {
  public:
   SwitchNames();
   std::string name_for(std::string_view id);
+  // A name that is given already.
+  void reserve(std::string_view name) { taken_.emplace(name); }
 
  private:
   std::unordered_set<std::string> taken_;

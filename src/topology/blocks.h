@@ -1,0 +1,62 @@
+// Blocks: which slot is in which, before and after its machine has come. Pure.
+//
+// Every slot of a group has a seat from its declaration: the slots 18k+1 … 18k+18 are block k+1 of the group, so that
+// Slurm knows the whole wished-for cluster and lets large jobs wait. The first machine of an NVLink domain binds the
+// domain to a block (its own, when that is free); a machine of a bound domain sits in that block, and the slots that
+// still wait fill what is left. Machines are given to slots by slot_for, so that this seldom moves anybody.
+//
+// Nodes that are not ours (Member::number is 0) have no seat: a block for every domain, in the order of the domains.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "topology/plan.h"
+
+namespace espalier::topology {
+
+// A block that was planned. Its name and its place in the order are for ever, as long as a later one is in use.
+struct KnownBlock {
+  std::string name;
+  std::string group;
+  int number = 0;      // within the group: slots 18(number-1)+1 … 18·number are its seats
+  std::string domain;  // bound to it; "": none yet
+  bool operator==(const KnownBlock&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(KnownBlock, (), (name, group, number, domain))
+
+// What a plan must know of the one before it, for names and order to stay. The caller keeps it with the cluster.
+struct Memory {
+  std::vector<KnownBlock> blocks;  // in Slurm's order
+  bool operator==(const Memory&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(Memory, (), (blocks))
+
+// The NVLink domain that a position names; "" when it is not known. "null" and "N/A" have been seen for that.
+std::string_view domain_of(const Position& position);
+
+struct BlockRules {
+  int base_size = kNominalBlock;
+  bool short_blocks = true;   // false: short ones are padded, see Block::padding
+  bool equal_blocks = false;  // true: no block may be longer either
+};
+BlockRules block_rules(const slurm::Version& version, int base_size = kNominalBlock);
+
+// The block topology over all members. Names and order are those of `memory` where it has them, and it learns the rest.
+// Machines without NVLink (class none or tree) share a block `off-fabric` at the end.
+// `notes` gets what had to be bent, for people.
+Plan plan_blocks(const std::vector<Member>& members, std::string because, const BlockRules& rules, Memory& memory,
+                 std::vector<std::string>& notes);
+
+// The slot of `group` that a machine of this domain should be bound to: of those without a located machine the lowest
+// in the domain's own block, else in a block that no domain has, else any. Nothing when none is free.
+std::optional<std::string> slot_for(const std::vector<Member>& members, const Memory& memory, std::string_view group,
+                                    std::string_view domain, int base_size = kNominalBlock);
+
+// nvidia-imex lets machines of one NVLink domain reach each other's memory: domain → its nodes, natural order.
+std::map<std::string, std::vector<std::string>> nvlink_domains(const std::vector<Member>& members);
+
+}  // namespace espalier::topology

@@ -1,0 +1,98 @@
+#include "topology/cluster_plan.h"
+
+#include <algorithm>
+#include <set>
+
+namespace espalier::topology {
+namespace {
+
+constexpr std::size_t kNodeTable = 65'536;  // more nodes are fatal to slurmctld
+
+std::vector<GroupTypes> groups_of(const Request& request) {
+  if (!request.groups.empty()) return request.groups;
+  std::set<std::string> types;
+  for (const auto& member : request.members) types.insert(member.instance_type);
+  GroupTypes all{"", "", {types.begin(), types.end()}};
+  return {all};
+}
+
+std::size_t padding_of(const Plan& plan) {
+  std::size_t count = 0;
+  for (const auto& block : plan.blocks) count += block.padding.size();
+  return count;
+}
+
+std::vector<Member> with_nvlink(const std::vector<Member>& members) {
+  std::vector<Member> out;
+  for (const auto& member : members)
+    if (class_of(member.instance_type) == TopologyClass::block) out.push_back(member);
+  return out;
+}
+
+// The topology of the whole cluster. Blocks that cannot be written become a tree, and the reason says why.
+Plan main_topology(const Request& request, const Choice& choice, Memory& memory, std::vector<std::string>& notes) {
+  if (request.members.empty()) return {Model::flat, "there is no node yet", {}};
+  if (choice.model == Model::flat) return {Model::flat, choice.because, {}};
+  if (choice.model == Model::tree) return plan_tree(request.members, choice.because);
+  auto blocks =
+      plan_blocks(request.members, choice.because, block_rules(request.version, request.base_size), memory, notes);
+  const auto all = request.members.size() + padding_of(blocks);
+  if (all <= kNodeTable) return blocks;
+  return plan_tree(request.members,
+                   fmt::format("{}; but full blocks would need {} node names, and Slurm has room for {}: a tree serves",
+                               choice.because, all, kNodeTable));
+}
+
+void add_partitions(const Request& request, ClusterPlan& out, Memory& memory) {
+  const auto has = [&](Model model) {
+    return std::ranges::any_of(out.topologies, [model](const Plan& plan) { return plan.model == model; });
+  };
+  for (const auto& [name, choice] : out.choice.partitions) {
+    if (!choice.model || *choice.model == out.main().model) continue;
+    if (!has(*choice.model)) {
+      Plan extra{*choice.model, choice.because, {}};
+      if (*choice.model == Model::tree) extra = plan_tree(request.members, choice.because);
+      if (*choice.model == Model::block)
+        extra = plan_blocks(with_nvlink(request.members), choice.because,
+                            block_rules(request.version, request.base_size), memory, out.notes);
+      // Nobody is there yet: the partition waits with the default, which holds nobody of it either.
+      if (extra.model != *choice.model) continue;
+      out.topologies.push_back(std::move(extra));
+    }
+    out.partitions.emplace(name, *choice.model);
+  }
+}
+
+}  // namespace
+
+ClusterPlan plan_cluster(const Request& request, Memory& memory) {
+  ClusterPlan out;
+  out.version = request.version;
+  out.choice = choose(groups_of(request), request.version, request.preference);
+  out.topologies = {main_topology(request, out.choice, memory, out.notes)};
+  out.choice.model = out.main().model;
+  out.choice.because = out.main().because;
+  if (out.main().model != Model::flat) add_partitions(request, out, memory);
+  out.nvlink_domains = nvlink_domains(request.members);
+  return out;
+}
+
+std::vector<std::string> padding(const ClusterPlan& plan) {
+  std::vector<std::string> out;
+  for (const auto& topology : plan.topologies)
+    for (const auto& block : topology.blocks) out.insert(out.end(), block.padding.begin(), block.padding.end());
+  return out;
+}
+
+std::map<std::string, std::string> places(const ClusterPlan& plan) {
+  std::map<std::string, std::string> out;
+  for (const auto& topology : plan.topologies) {
+    for (auto& [node, unit] : leaves(topology)) {
+      auto& place = out[node];
+      place += fmt::format("{}{}:{}", place.empty() ? "" : ",", enum_name(topology.model), unit);
+    }
+  }
+  return out;
+}
+
+}  // namespace espalier::topology
