@@ -11,6 +11,8 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 #include <variant>
 #include <vector>
 
@@ -147,6 +149,7 @@ struct Settings {
   Millis call_again_after{5000};         // a slurmd that has not registered by then is asked to, again and again
   Millis slurm_retry_first{500};         // after a failed application; doubles up to 30 s
   Millis minimum_wait{3 * 3600 * 1000};  // for MinInstanceCount
+  Millis unknown_kept{120'000};          // a slot that nobody wants any more, after a launch whose outcome is not known
   Millis relist{5 * 60'000};             // the provider's machines are compared with the slots so often
   Quotas quotas;
 };
@@ -203,6 +206,8 @@ struct Observed {
   std::map<std::string, Time> looked_at;          // nodes that leave: when the order was sent that read them
   std::set<SlotId> suspects;                      // seem to be forgotten: to be looked at once more
   std::map<std::string, std::string> partitions;  // partition → host list, as slurmctld was last seen to have it
+  std::unordered_set<std::string> declared;       // the nodes of those partitions
+  std::map<SlotId, Time> unseen;                  // of slots that leave, without a line of slurmctld's: read again then
   std::map<std::string, std::string> leaves;      // node → leaf, as slurmctld was last seen to have it
   std::unordered_map<SlotId, MachineId> placed;   // slots whose machine's place slurmctld was seen to have right
   std::map<SlotId, Time> called_again;            // slots whose slurmd was asked to register again

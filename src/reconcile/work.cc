@@ -130,6 +130,7 @@ void Work::drop(const SlotId& id) {
   observed.index.drop(id);
   observed.agenda.drop(id);
   observed.suspects.erase(id);
+  observed.unseen.erase(id);
   observed.called_again.erase(id);
   if (observed.controller == id) observed.controller.reset();
   state.slots.erase(id);

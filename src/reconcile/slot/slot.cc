@@ -66,8 +66,23 @@ void note_failure(Work& work, Slot& slot, FailureClass kind, const std::string& 
                  why);
 }
 
+void list_soon(Work& work) {
+  const Time soon = work.now() + Millis(5000);
+  if (!work.observed.list_at || soon < *work.observed.list_at) work.observed.list_at = soon;
+}
+
+// A machine may still come of a launch whose outcome is not known: the provider's lists, which lag, are looked at for a
+// while before the key is given up.
+bool may_be_forgotten(Work& work, const Slot& slot) {
+  const Time until = slot.since + work.settings().unknown_kept;
+  if (slot.failure != FailureClass::Unknown || slot.launch_key.empty() || work.now() >= until) return true;
+  list_soon(work);
+  work.look_at(slot, std::min(until, work.now() + Millis(5000)));
+  return false;
+}
+
 bool wait_or_retry(Work& work, Slot& slot) {
-  if (!slot.wanted) return work.move(slot, Cause::kUnwanted);
+  if (!slot.wanted) return may_be_forgotten(work, slot) && work.move(slot, Cause::kUnwanted);
   if (!slot.next_try) return false;
   if (*slot.next_try > work.now())
     work.look_at(slot, *slot.next_try);
@@ -198,11 +213,6 @@ void lose(Work& work, Slot& slot, FailureClass kind, const std::string& why) {
 }
 
 namespace {
-
-void list_soon(Work& work) {
-  const Time soon = work.now() + Millis(5000);
-  if (!work.observed.list_at || soon < *work.observed.list_at) work.observed.list_at = soon;
-}
 
 void launched(Work& work, Slot& slot, const ProvidedMachine& provided) {
   work.give_machine(slot, provided);

@@ -302,6 +302,9 @@ void read_back_all(Work& work, const agent::CommandResult& result) {
   auto leaves = topology::read_leaves(result.steps.end()[-3].output);
   work.observed.leaves = leaves ? std::move(*leaves) : std::map<std::string, std::string>{};
   work.observed.partitions = read_partition_lines(result.steps.end()[-2].output);
+  work.observed.declared.clear();
+  for (const auto& [name, list] : work.observed.partitions)
+    if (auto nodes = slurm::expand(list)) work.observed.declared.insert(nodes->begin(), nodes->end());
   work.observed.slurm_nodes.clear();
   work.observed.slurm_read = true;
   // The other states hang on the batch that has ended now.

@@ -108,7 +108,7 @@ bool drained(Work& work, const Slot& slot) {
   if (!is_compute(work, slot)) return true;
   if (!work.observed.slurm_read || work.observed.batch) return false;  // an answer under way may say otherwise
   const agent::NodeView* view = view_of(work, slot.node_name);
-  if (!view) return true;  // read back, and slurmctld does not know it
+  if (!view) return !work.observed.declared.contains(slot.node_name);  // what was not read is busy
   const slurm::NodeFacts facts = slurm::read_state(view->state);
   return !facts.busy && (facts.draining || facts.down);
 }
@@ -117,7 +117,7 @@ bool released(Work& work, const Slot& slot) {
   if (!is_compute(work, slot) || !work.ready_controller()) return true;
   if (!work.observed.slurm_read) return false;
   const agent::NodeView* view = view_of(work, slot.node_name);
-  return !view || let_go(*view);
+  return view ? let_go(*view) : !work.observed.declared.contains(slot.node_name);
 }
 
 bool forgotten(const Work& work, const Slot& slot) {
@@ -134,6 +134,17 @@ std::vector<std::string> to_look_at(Work& work) {
     });
   for (const SlotId& id : work.observed.suspects)
     if (const Slot* slot = work.slot(id)) nodes.push_back(slot->node_name);
+  // An answer can lack a node that slurmctld has: it is asked for again, once a second.
+  for (const SlotState state : {SlotState::Draining, SlotState::Terminating})
+    for (const Slot* slot : work.slots_in(state)) {
+      if (view_of(work, slot->node_name) || !work.observed.declared.contains(slot->node_name)) continue;
+      Time& next = work.observed.unseen[slot->id];
+      if (work.now() >= next) {
+        nodes.push_back(slot->node_name);
+        next = work.now() + Millis(1000);
+      }
+      work.wake_at(next);
+    }
   return nodes;
 }
 
