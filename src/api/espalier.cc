@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "api/lookup.h"
+#include "api/own_node.h"
 #include "api/read.h"
 #include "api/show.h"
 #include "reconcile/slurm/wanted.h"
@@ -20,25 +21,6 @@ Result<json::object> describe_service(const Services& services, const Call&) {
 }
 
 // ---- nodes and topology --------------------------------------------------------------------------------------------
-
-json::object own_node(const engine::View& view, const Group& group, const Slot& slot,
-                      const std::map<std::string, std::string>& leaves) {
-  json::object out{{"NodeName", slot.node_name},        {"NodeLogicalId", slot.id.value},
-                   {"InstanceGroupName", slot.group},   {"InstanceType", group.instance_type},
-                   {"NodeType", enum_name(group.type)}, {"State", enum_name(slot.state)},
-                   {"Since", timestamp(slot.since)},    {"Attempts", slot.attempts}};
-  if (slot.machine) {
-    out["InstanceId"] = slot.machine->id.value;
-    out["Address"] = slot.machine->address;
-    if (!slot.machine->position.domain.empty()) out["Domain"] = slot.machine->position.domain;
-  }
-  if (const auto leaf = leaves.find(slot.node_name); leaf != leaves.end()) out["Leaf"] = leaf->second;
-  if (const auto seen = view.slurm_nodes.find(slot.node_name); seen != view.slurm_nodes.end())
-    out["SlurmState"] = seen->second.state;
-  if (slot.next_try) out["NextTry"] = timestamp(*slot.next_try);
-  if (!slot.failure_message.empty()) out["Message"] = slot.failure_message;
-  return out;
-}
 
 Result<json::object> describe_nodes(const Services& services, const Call& call) {
   return read_cluster(services, call, [](const engine::View& view) {

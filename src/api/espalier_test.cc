@@ -138,5 +138,26 @@ TEST_F(CapacityApi, ProvidersWithoutAModelSaySo) {
   EXPECT_EQ(call("Espalier.UpdateCapacity", R"({"Pools": {}})").type(), "ValidationException");
 }
 
+TEST_F(Own, ExplainsANodeByItsNameMachineOrSlot) {
+  auto& slot = clusters.launch(*state, "workers-2", SlotState::Backoff);
+  slot.conditions["Launched"] = {true, "the provider gave a machine", clusters.now};
+  Event event;
+  event.sequence = 1;
+  event.group = slot.group;
+  event.slot = slot.id;
+  event.description = "Instance Creation started";
+  event.metadata = {{"Instance", {{"FailureMessage", "no capacity"}}}};
+  clusters.all_events[state->cluster.id] = {event};
+  for (const auto& by :
+       {fmt::format(R"("NodeName": "workers-2")"), fmt::format(R"("NodeId": "{}")", slot.machine->id.value),
+        fmt::format(R"("NodeLogicalId": "{}")", slot.id.value)}) {
+    const auto out = good("Espalier.ExplainNode", fmt::format(R"({{"ClusterName": "demo", {}}})", by));
+    EXPECT_EQ(out.at("Node").at("NodeName"), "workers-2");
+    EXPECT_EQ(out.at("Because"), "no reason");
+    EXPECT_EQ(out.at("Conditions").at(0).at("Type"), "Launched");
+    EXPECT_EQ(out.at("History").at(0).at("FailureMessage"), "no capacity");
+  }
+}
+
 }  // namespace
 }  // namespace espalier::api

@@ -69,13 +69,6 @@ Result<json::object> describe_cluster_event(const Services& services, const Call
   return json::object{{"EventDetails", event_detail(*row, **event)}};
 }
 
-// The union's one member may have a FailureMessage.
-std::string failure_message(const Event& event) {
-  for (const auto& [kind, metadata] : event.metadata)
-    if (metadata.is_object()) return text(metadata.get_object(), "FailureMessage");
-  return "";
-}
-
 Result<json::object> events_after(const Services& services, const ClusterId& id, std::int64_t sequence) {
   const auto row = cluster_row(services, id);
   if (!row) return tl::unexpected(row.error());
@@ -91,7 +84,7 @@ Result<json::object> events_after(const Services& services, const ClusterId& id,
     auto one = event_summary(*row, event);
     one["Sequence"] = event.sequence;
     if (!event.slot.empty()) one["NodeLogicalId"] = event.slot.value;
-    if (auto failure = failure_message(event); !failure.empty()) one["FailureMessage"] = failure;
+    if (auto failure = failure_message_of(event); !failure.empty()) one["FailureMessage"] = failure;
     shown.push_back(std::move(one));
     sequence = event.sequence;
   }

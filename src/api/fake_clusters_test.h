@@ -81,7 +81,9 @@ class FakeClusters final : public engine::Clusters {
   Result<void> read(const ClusterId& id, const std::function<void(const engine::View&)>& reader) override {
     const auto found = states.find(id);
     if (found == states.end()) return fail(ErrorCode::kNotFound, "The cluster is gone");
-    reader(engine::View{found->second, slurm_nodes, [] { return true; }});
+    reader(engine::View{found->second, slurm_nodes, [] { return true; },
+                        [](const Slot&) { return reconcile::Explanation{"no reason", "nothing", {}}; },
+                        [](const Slot& slot) { return slot.next_try; }});
     return {};
   }
   Result<std::vector<Event>> events(const store::EventQuery& query) override {

@@ -36,6 +36,7 @@ std::vector<Operation> node_operations();
 std::vector<Operation> event_operations();
 std::vector<Operation> tag_operations();
 std::vector<Operation> own_operations();
+std::vector<Operation> explain_operations();
 std::vector<Operation> access_operations();
 
 // nullptr: not served.

@@ -146,4 +146,10 @@ json::object event_detail(const Cluster& cluster, const Event& event) {
   return out;
 }
 
+std::string failure_message_of(const Event& event) {
+  for (const auto& [kind, metadata] : event.metadata)
+    if (metadata.is_object()) return text(metadata.get_object(), "FailureMessage");
+  return "";
+}
+
 }  // namespace espalier::api

@@ -25,4 +25,7 @@ json::object event_summary(const Cluster& cluster, const Event& event);
 // With EventDetails.EventMetadata.
 json::object event_detail(const Cluster& cluster, const Event& event);
 
+// The FailureMessage of an event's metadata; "" when it has none.
+std::string failure_message_of(const Event& event);
+
 }  // namespace espalier::api

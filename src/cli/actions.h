@@ -50,6 +50,8 @@ Result<void> show_events(Context& context, const EventOptions& options);
 
 // file: Slurm's topology file as written, instead of the drawing.
 Result<void> show_topology(Context& context, const std::string& cluster, bool file = false);
+// Why a node (its name, instance id or logical id) is where it is, what is tried next, and what happened to it.
+Result<void> explain_node(Context& context, const std::string& cluster, const std::string& node);
 
 struct CapacityOptions {
   std::vector<std::string> pools;  // "TYPE=N", "TYPE=unlimited", "TYPE"

@@ -341,5 +341,31 @@ TEST_F(Ssh, SuggestsTheNodeThatMayHaveBeenMeant) {
   EXPECT_EQ(ssh(other.context, {"demo", "worker-1", "ubuntu", {}}, enter_nothing).error().message, "no machine");
 }
 
+TEST(Explain, SaysWhyWhatIsNextAndWhatHappened) {
+  FakeWorld world;
+  world.transport.answer("Espalier.ExplainNode", R"({
+      "Node": {"NodeName": "p5-3", "InstanceGroupName": "p5", "InstanceType": "ml.p5.48xlarge", "State": "Backoff",
+               "Attempts": 4, "Message": "no capacity"},
+      "Because": "its pool gives nothing", "Next": "the pool is asked again",
+      "Conditions": [{"Type": "Launched", "Holds": false, "Reason": "lost"}],
+      "History": [{"EventLevel": "Error", "Description": "Failed", "FailureMessage": "no capacity"}]})");
+  ASSERT_TRUE(explain_node(world.context, "demo", "p5-3"));
+  EXPECT_THAT(world.out.str(), HasSubstr("because: its pool gives nothing"));
+  EXPECT_THAT(world.out.str(), HasSubstr("next:    the pool is asked again"));
+  EXPECT_THAT(world.out.str(), HasSubstr("no capacity (failed tries: 4)"));
+  EXPECT_THAT(world.out.str(), HasSubstr("Launched"));
+  EXPECT_THAT(world.out.str(), HasSubstr("Failed: no capacity"));
+  EXPECT_EQ(world.transport.requests("Espalier.ExplainNode").at(0).at("NodeName"), "p5-3");
+}
+
+TEST(Explain, TakesNamesInstanceIdsAndLogicalIds) {
+  FakeWorld world;
+  for (int i = 0; i < 3; ++i) world.transport.answer("Espalier.ExplainNode", R"({"Node": {"NodeName": "p5-3"}})");
+  ASSERT_TRUE(explain_node(world.context, "demo", "i-0123456789abcdef0"));
+  ASSERT_TRUE(explain_node(world.context, "demo", "0b2f1c3a-1111-4222-8333-444455556666"));
+  EXPECT_TRUE(world.transport.requests("Espalier.ExplainNode").at(0).contains("NodeId"));
+  EXPECT_TRUE(world.transport.requests("Espalier.ExplainNode").at(1).contains("NodeLogicalId"));
+}
+
 }  // namespace
 }  // namespace espalier::cli

@@ -64,6 +64,7 @@ class CommandLine {
     add_clusters();
     add_nodes();
     add_events();
+    add_explain();
     add_topology();
     add_capacity();
     add_ssh();
@@ -302,6 +303,14 @@ class CommandLine {
     do_on(app, [this](Context& context) { return show_events(context, events_); });
   }
 
+  void add_explain() {
+    auto* app = add_command(app_, "explain", "Why a node is where it is, what is tried next, and when",
+                            "  espalier explain demo p5-3\n  espalier explain demo i-0123456789abcdef0\n");
+    add_cluster_name(app, cluster_);
+    app->add_option("NODE", node_, "Its Slurm name, instance id or logical id")->required();
+    do_on(app, [this](Context& context) { return explain_node(context, cluster_, node_); });
+  }
+
   void add_topology() {
     auto* group = add_group(app_, "topology", "The network of a cluster");
     auto* show = add_command(*group, "show", "The topology that Slurm has, drawn",
@@ -403,6 +412,7 @@ class CommandLine {
   std::string group_;
   EventOptions events_;
   bool topology_file_ = false;
+  std::string node_;
   CapacityOptions capacity_;
   SshOptions ssh_;
 };

@@ -72,6 +72,32 @@ struct NodeList {
 };
 BOOST_DESCRIBE_STRUCT(NodeList, (), (Nodes))
 
+struct NodeCondition {
+  std::string Type;
+  bool Holds = false;
+  std::string Reason;
+  double Since = 0;
+};
+BOOST_DESCRIBE_STRUCT(NodeCondition, (), (Type, Holds, Reason, Since))
+
+struct NodeEvent {
+  double EventTime = 0;
+  std::string EventLevel;
+  std::string Description;
+  std::string FailureMessage;
+};
+BOOST_DESCRIBE_STRUCT(NodeEvent, (), (EventTime, EventLevel, Description, FailureMessage))
+
+struct NodeExplanation {
+  wire::Node Node;
+  std::string Because;
+  std::string Next;
+  double NextAt = 0;
+  std::vector<NodeCondition> Conditions;
+  std::vector<NodeEvent> History;
+};
+BOOST_DESCRIBE_STRUCT(NodeExplanation, (), (Node, Because, Next, NextAt, Conditions, History))
+
 struct Event {
   std::int64_t Sequence = 0;
   double EventTime = 0;

@@ -12,6 +12,7 @@
 #include "agent/protocol.h"
 #include "base/result.h"
 #include "model/cluster.h"
+#include "reconcile/explain.h"
 #include "reconcile/request.h"
 #include "reconcile/wish.h"
 #include "store/store.h"
@@ -24,6 +25,8 @@ struct View {
   const std::map<std::string, agent::NodeView>&
       slurm_nodes;                      // by name, as last seen; empty before the controller is up
   std::function<bool()> topology_true;  // slurmctld was seen to agree with the plan, nothing is pending
+  std::function<reconcile::Explanation(const Slot&)> explain;
+  std::function<std::optional<Time>(const Slot&)> next_launch;
 };
 
 class Clusters {

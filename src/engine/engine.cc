@@ -161,7 +161,11 @@ Result<void> Engine::read(const ClusterId& cluster, const std::function<void(con
   const ActorPtr actor = find_actor(cluster);
   if (!actor) return fail(ErrorCode::kNotFound, "Cluster {} not found", cluster.value);
   const std::lock_guard lock(actor->state_mutex);
-  reader(View{actor->state, actor->observed.slurm_nodes, [&] { return reconcile::topology_true(actor->observed); }});
+  const ClusterState& state = actor->state;
+  const reconcile::Observed& observed = actor->observed;
+  reader(View{state, observed.slurm_nodes, [&] { return reconcile::topology_true(observed); },
+              [&](const Slot& slot) { return reconcile::explain(state, observed, settings_.reconcile, slot); },
+              [&](const Slot& slot) { return reconcile::next_launch(state, observed, slot); }});
   return {};
 }
 

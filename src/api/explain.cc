@@ -1,0 +1,107 @@
+// Espalier.ExplainNode: why a node is where it is, and what happened to it.
+#include "api/lookup.h"
+#include "api/own_node.h"
+#include "api/read.h"
+#include "api/show.h"
+#include "reconcile/slurm/wanted.h"
+#include "topology/plan.h"
+
+namespace espalier::api {
+
+json::object own_node(const engine::View& view, const Group& group, const Slot& slot,
+                      const std::map<std::string, std::string>& leaves) {
+  json::object out{{"NodeName", slot.node_name},        {"NodeLogicalId", slot.id.value},
+                   {"InstanceGroupName", slot.group},   {"InstanceType", group.instance_type},
+                   {"NodeType", enum_name(group.type)}, {"State", enum_name(slot.state)},
+                   {"Since", timestamp(slot.since)},    {"Attempts", slot.attempts}};
+  if (slot.machine) {
+    out["InstanceId"] = slot.machine->id.value;
+    out["Address"] = slot.machine->address;
+    if (!slot.machine->position.domain.empty()) out["Domain"] = slot.machine->position.domain;
+  }
+  if (const auto leaf = leaves.find(slot.node_name); leaf != leaves.end()) out["Leaf"] = leaf->second;
+  if (const auto seen = view.slurm_nodes.find(slot.node_name); seen != view.slurm_nodes.end())
+    out["SlurmState"] = seen->second.state;
+  if (const auto next = view.next_launch(slot)) out["NextTry"] = timestamp(*next);
+  if (!slot.failure_message.empty()) out["Message"] = slot.failure_message;
+  return out;
+}
+
+namespace {
+
+// The slot that the request names by exactly one of NodeName, NodeId and NodeLogicalId.
+Result<const Slot*> named_slot(const engine::View& view, const json::object& input) {
+  const auto name = text(input, "NodeName");
+  const MachineId machine(text(input, "NodeId"));
+  const SlotId logical(text(input, "NodeLogicalId"));
+  if (int{!name.empty()} + int{!machine.empty()} + int{!logical.empty()} != 1)
+    return fail(ErrorCode::kInvalid, "Pass exactly one of NodeName, NodeId and NodeLogicalId");
+  for (const auto& [id, slot] : view.state.slots) {
+    const bool by_machine = slot.machine && slot.machine->id == machine;
+    if (slot.state != SlotState::Gone && (slot.node_name == name || by_machine || id == logical)) return &slot;
+  }
+  return fail(ErrorCode::kNotFound, "Cluster {} has no node '{}'", view.state.cluster.name,
+              name.empty() ? machine.value + logical.value : name);
+}
+
+json::array conditions_of(const Slot& slot) {
+  json::array out;
+  for (const auto& [type, condition] : slot.conditions)
+    out.push_back({{"Type", type},
+                   {"Holds", condition.holds},
+                   {"Reason", condition.reason},
+                   {"Since", timestamp(condition.since)}});
+  return out;
+}
+
+// The last events of the slot, the newest first; looked for among the last of its group.
+Result<json::array> history_of(const Services& services, const ClusterId& cluster, const Slot& slot) {
+  constexpr int kLookedAt = 1000;
+  constexpr std::size_t kShown = 20;
+  store::EventQuery query;
+  query.cluster = cluster;
+  query.group = slot.group;
+  query.limit = kLookedAt;
+  const auto events = services.clusters.events(query);
+  if (!events) return tl::unexpected(events.error());
+  json::array out;
+  for (const Event& event : *events) {
+    if (event.slot != slot.id || out.size() == kShown) continue;
+    json::object shown{{"EventTime", timestamp(event.time)},
+                       {"EventLevel", enum_name(event.level)},
+                       {"Description", event.description}};
+    if (const auto failure = failure_message_of(event); !failure.empty()) shown["FailureMessage"] = failure;
+    out.push_back(std::move(shown));
+  }
+  return out;
+}
+
+Result<json::object> explain_node(const Services& services, const Call& call) {
+  std::optional<Slot> found;
+  ClusterId cluster;
+  auto answer = read_cluster(services, call, [&](const engine::View& view) -> Result<json::object> {
+    const auto slot = named_slot(view, call.input);
+    if (!slot) return tl::unexpected(slot.error());
+    found = **slot;
+    cluster = view.state.cluster.id;
+    const auto leaves = topology::leaves(reconcile::slurm_wanted(view.state).plan);
+    const auto why = view.explain(*found);
+    json::object out{{"Node", own_node(view, view.state.groups.at(found->group), *found, leaves)},
+                     {"Because", why.because},
+                     {"Next", why.next},
+                     {"Conditions", conditions_of(*found)}};
+    if (why.next_at) out["NextAt"] = timestamp(*why.next_at);
+    return out;
+  });
+  if (!answer) return answer;
+  auto history = history_of(services, cluster, *found);
+  if (!history) return tl::unexpected(history.error());
+  (*answer)["History"] = std::move(*history);
+  return answer;
+}
+
+}  // namespace
+
+std::vector<Operation> explain_operations() { return {at_once("Espalier.ExplainNode", explain_node)}; }
+
+}  // namespace espalier::api

@@ -1,0 +1,64 @@
+#include "cli/actions.h"
+#include "cli/duration.h"
+#include "cli/wire.h"
+
+namespace espalier::cli {
+
+namespace {
+
+// A node's name, "i-…", or the UUID of its slot.
+const char* member_for(const std::string& node) {
+  if (node.starts_with("i-")) return "NodeId";
+  const bool is_uuid = node.size() == 36 && node[8] == '-' && node[13] == '-' && node[18] == '-' && node[23] == '-';
+  return is_uuid ? "NodeLogicalId" : "NodeName";
+}
+
+std::string next_of(const wire::NodeExplanation& why, Time now) {
+  if (why.NextAt <= 0) return why.Next;
+  const Millis wait = std::max(Millis(0), from_epoch(why.NextAt) - now);
+  return fmt::format("{}, in {}", why.Next, show_duration(wait));
+}
+
+void print_explanation(Context& context, const wire::NodeExplanation& why) {
+  const Time now = context.clock.now();
+  const wire::Node& node = why.Node;
+  print(context, fmt::format("{} ({}, {}) is {} for {}", node.NodeName, node.InstanceGroupName, node.InstanceType,
+                             node.State, show_age(node.Since, now)));
+  print(context, "because: " + why.Because);
+  print(context, "next:    " + next_of(why, now));
+  if (!node.Message.empty()) print(context, fmt::format("failed:  {} (failed tries: {})", node.Message, node.Attempts));
+  if (!node.InstanceId.empty())
+    print(context, fmt::format("machine: {} at {}{}{}", node.InstanceId, node.Address,
+                               node.Leaf.empty() ? "" : ", leaf " + node.Leaf,
+                               node.SlurmState.empty() ? "" : ", slurmctld shows it " + node.SlurmState));
+  if (!why.Conditions.empty()) {
+    Table facts({"CONDITION", "HOLDS", "SINCE", "REASON"});
+    for (const auto& one : why.Conditions)
+      facts.add({one.Type, one.Holds ? "yes" : "no", show_age(one.Since, now), one.Reason});
+    print(context, "");
+    print(context, facts);
+  }
+  if (why.History.empty()) return;
+  Table history({"AGO", "LEVEL", "EVENT"});
+  for (const auto& event : why.History)
+    history.add({show_age(event.EventTime, now), event.EventLevel,
+                 event.FailureMessage.empty() ? event.Description : event.Description + ": " + event.FailureMessage});
+  print(context, "");
+  print(context, history);
+}
+
+}  // namespace
+
+Result<void> explain_node(Context& context, const std::string& cluster, const std::string& node) {
+  const auto answer =
+      context.service.call("Espalier.ExplainNode", {{"ClusterName", cluster}, {member_for(node), node}});
+  const auto why = read_answer<wire::NodeExplanation>(answer);
+  if (!why) return tl::unexpected(why.error());
+  if (context.json)
+    print_json(context, *answer);
+  else
+    print_explanation(context, *why);
+  return {};
+}
+
+}  // namespace espalier::cli

@@ -1,0 +1,126 @@
+#include "reconcile/explain.h"
+
+#include "slurm/node_state.h"
+
+namespace espalier::reconcile {
+
+namespace {
+
+const PoolClosed* closed_pool(const Observed& observed, const Group& group) {
+  const PoolClosed* soonest = nullptr;
+  for (const std::string& type : types_of(group)) {
+    const auto found = observed.closed_pools.find(type);
+    if (found == observed.closed_pools.end()) return nullptr;  // one of its pools is open
+    if (!soonest || found->second.until < soonest->until) soonest = &found->second;
+  }
+  return soonest;
+}
+
+bool controller_is_ready(const ClusterState& state, const Observed& observed) {
+  if (!observed.controller) return false;
+  const auto found = state.slots.find(*observed.controller);
+  return found != state.slots.end() && found->second.state == SlotState::Ready;
+}
+
+std::string tries(int count) { return fmt::format("{} {}", count, count == 1 ? "try" : "tries"); }
+
+Explanation explain_waiting(const ClusterState& state, const Observed& observed, const Slot& slot) {
+  const Group& group = state.groups.at(slot.group);
+  if (!slot.wanted) return {"it is not wanted any more", "it is dropped", std::nullopt};
+  if (group.type != NodeType::Controller && !controller_is_ready(state, observed))
+    return {"the controller comes first, and is not ready yet", "it is launched when the controller is", std::nullopt};
+  if (slot.next_try)
+    return {fmt::format("its last machine failed ({}): {}", tries(slot.attempts), slot.failure_message),
+            "another machine is asked for", slot.next_try};
+  if (group.canary_at)
+    return {fmt::format("the group tries one instance at a time until one succeeds: {}", group.failure_message),
+            "one instance of the group is tried", group.canary_at};
+  if (const PoolClosed* pool = closed_pool(observed, group))
+    return {fmt::format("its pool gives nothing ({}): {}", tries(pool->failures), pool->message),
+            fmt::format("the pool is asked again for one of {} instances that wait in this group",
+                        observed.index.group(group.name).waiting.size()),
+            pool->until};
+  return {"it is its pool's turn to grant a launch", "it is launched", std::nullopt};
+}
+
+Explanation explain_configuring(const Observed& observed, const Slot& slot) {
+  if (observed.setup_sent.contains(slot.machine->id))
+    return {"its agent sets it up (files, lifecycle script, daemons)", "it joins Slurm", std::nullopt};
+  if (!observed.agents.contains(slot.machine->id))
+    return {"its agent has not called since the control plane or the agent started", "it is set up", std::nullopt};
+  return {"slurmctld does not have it where its place in the network is yet", "it is set up once it has", std::nullopt};
+}
+
+Explanation explain_joining(const Observed& observed, const Slot& slot) {
+  const auto view = observed.slurm_nodes.find(slot.node_name);
+  if (!observed.slurm_read || view == observed.slurm_nodes.end())
+    return {"slurmctld was not read yet", "it is set IDLE once slurmctld shows it registered", std::nullopt};
+  const bool registered = view->second.address == slot.machine->address;
+  if (!registered)
+    return {fmt::format("its slurmd has not registered: slurmctld shows it {} at {}", view->second.state,
+                        view->second.address),
+            "its slurmd is asked to register again", std::nullopt};
+  if (!view->second.reason.empty() && !view->second.reason.starts_with("espalier:"))
+    return {fmt::format("slurmctld shows it {}, with a reason that is not ours: {}", view->second.state,
+                        view->second.reason),
+            "nothing: who set it takes it back", std::nullopt};
+  return {fmt::format("it has registered; slurmctld shows it {}", view->second.state), "it is set IDLE", std::nullopt};
+}
+
+Explanation explain_draining(const Observed& observed, const Slot& slot) {
+  const auto view = observed.slurm_nodes.find(slot.node_name);
+  const std::string cause = slot.wanted ? "its machine is to be replaced" : "it is not wanted any more";
+  if (view == observed.slurm_nodes.end())
+    return {cause + "; what slurmctld shows of it is not known, so it counts as busy", "slurmctld is read again",
+            std::nullopt};
+  return {fmt::format("{}; slurmctld shows it {}", cause, view->second.state),
+          "its machine is ended when no job is left on it", std::nullopt};
+}
+
+Explanation explain_state(const ClusterState& state, const Observed& observed, const Slot& slot) {
+  switch (slot.state) {
+    case SlotState::Wanted:
+    case SlotState::Backoff:
+      return explain_waiting(state, observed, slot);
+    case SlotState::Launching:
+      return {fmt::format("the provider was asked for an {}", slot.instance_type), "its answer is awaited",
+              std::nullopt};
+    case SlotState::Booting:
+      return {"the machine starts; its agent has not enrolled yet", "it is set up", std::nullopt};
+    case SlotState::Configuring:
+      return explain_configuring(observed, slot);
+    case SlotState::Joining:
+      return explain_joining(observed, slot);
+    case SlotState::Ready:
+      return {"all is as it should be", "nothing", std::nullopt};
+    case SlotState::Draining:
+      return explain_draining(observed, slot);
+    case SlotState::Terminating:
+      return {slot.wanted
+                  ? fmt::format("its machine has to go: {}",
+                                slot.failure_message.empty() ? "it is replaced or was lost" : slot.failure_message)
+                  : "it is not wanted any more",
+              "slurmctld lets its address go, then the provider ends the machine", std::nullopt};
+    case SlotState::Gone:
+      return {"it is not wanted any more", "nothing", std::nullopt};
+  }
+  return {};
+}
+
+}  // namespace
+
+Explanation explain(const ClusterState& state, const Observed& observed, const Settings& settings, const Slot& slot) {
+  Explanation out = explain_state(state, observed, slot);
+  if (const auto limit = deadline(slot.state, settings.deadlines); limit && !out.next_at) {
+    out.next += "; by then, or its machine is replaced";
+    out.next_at = slot.since + *limit;
+  }
+  return out;
+}
+
+std::optional<Time> next_launch(const ClusterState& state, const Observed& observed, const Slot& slot) {
+  if (slot.state != SlotState::Wanted && slot.state != SlotState::Backoff) return std::nullopt;
+  return explain_waiting(state, observed, slot).next_at;
+}
+
+}  // namespace espalier::reconcile
