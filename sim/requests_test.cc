@@ -210,5 +210,119 @@ TEST_F(RequestsTest, AGroupThatNeverBootsBurnsFewMachines) {
   EXPECT_TRUE(world_.run(kHour, [&] { return world_.all_ready() && world_.ready("p5") == 20; }));
 }
 
+// ---- software
+
+class SoftwareTest : public RequestsTest {
+ protected:
+  void update(reconcile::UpdateSoftware request) {
+    request.image = kNew;
+    world_.ask(reconcile::UserUpdatesSoftware{std::move(request)});
+    world_.run(Millis(0));
+  }
+  int with_image(const std::string& image) {
+    int count = 0;
+    for (const auto& [id, slot] : world_.state().slots)
+      count += slot.group == "p5" && slot.machine && slot.machine->image == image ? 1 : 0;
+    return count;
+  }
+  SoftwareUpdateStatus status() { return p5().update->status; }
+  static constexpr const char* kNew = "ami-22222222";
+};
+
+TEST_F(SoftwareTest, BatchByBatchAndNeverMoreThanOneIsAway) {
+  const auto job = world_.slurm.run_job("gpu", 1);
+  world_.slurm_tells();
+  world_.run(Millis(1000));
+  update({{"p5"}, "", reconcile::BatchSize{25, true}, {}, Millis(10'000)});
+  EXPECT_EQ(p5().status, GroupStatus::SystemUpdating);
+  EXPECT_FALSE(world_.run(kHour, [&] { return world_.ready("p5") < 3 || with_image(kNew) == 4; }));
+  EXPECT_EQ(with_image(kNew), 3) << "the busy one waits for its job";
+  EXPECT_EQ(world_.state().cluster.status, ClusterStatus::SystemUpdating);
+  world_.slurm.end_job(job);
+  world_.slurm_tells();
+  ASSERT_TRUE(world_.run(kMinute, [&] { return status() == SoftwareUpdateStatus::Succeeded; }));
+  EXPECT_EQ(with_image(kNew), 4);
+  EXPECT_EQ(p5().status, GroupStatus::InService);
+  EXPECT_EQ(world_.state().cluster.status, ClusterStatus::InService);
+}
+
+TEST_F(SoftwareTest, TheWaitBetweenBatchesIsKept) {
+  const Time begin = world_.now();
+  update({{"p5"}, "", reconcile::BatchSize{2, false}, {}, Millis(60'000)});
+  ASSERT_TRUE(world_.run(kHour, [&] { return status() == SoftwareUpdateStatus::Succeeded; }));
+  EXPECT_GE(world_.now() - begin, kMinute);
+}
+
+TEST_F(SoftwareTest, AReleaseThatDoesNotBootIsRolledBack) {
+  world_.never_boot = {kNew};
+  update({{"p5"}, "", reconcile::BatchSize{1, false}, {}, {}});
+  world_.ask(reconcile::UserUpdatesSoftware{{{"p5"}, kNew, {}, {}, {}}});
+  world_.run(Millis(0));
+  EXPECT_EQ(world_.answers.back().error().code, ErrorCode::kConflict);
+  ASSERT_TRUE(world_.run(2 * kHour, [&] { return status() == SoftwareUpdateStatus::RollbackComplete; }));
+  EXPECT_TRUE(grows());
+  EXPECT_EQ(with_image(kNew), 0);
+  EXPECT_EQ(world_.ready("p5"), 4);
+}
+
+TEST_F(SoftwareTest, WhatHasItAlreadyIsLeftAlone) {
+  const int calls = world_.launch_calls[kP5];
+  world_.ask(reconcile::UserUpdatesSoftware{{{}, "ami-11111111", {}, {}, {}}});
+  ASSERT_TRUE(world_.run(kMinute, [&] { return p5().update && status() == SoftwareUpdateStatus::Succeeded; }));
+  EXPECT_EQ(world_.launch_calls[kP5], calls);
+}
+
+// ---- all or nothing
+
+class AllOrNothingTest : public testing::Test {
+ protected:
+  static ClusterWish whole() {
+    ClusterWish wish = example();
+    wish.continuous = false;
+    return wish;
+  }
+  bool becomes(ClusterStatus status, Millis within = kHour) {
+    return world_.run(within, [&] { return world_.state().cluster.status == status; });
+  }
+  void TearDown() override { EXPECT_THAT(world_.broken, IsEmpty()); }
+  World world_{5, whole()};
+};
+
+TEST_F(AllOrNothingTest, IsInServiceOnlyWhenAllIsThere) {
+  world_.set_capacity(kP5, 3);
+  EXPECT_FALSE(becomes(ClusterStatus::InService, 10 * kMinute));
+  world_.set_capacity(kP5, 4);
+  ASSERT_TRUE(becomes(ClusterStatus::InService));
+  EXPECT_TRUE(world_.all_ready());
+}
+
+TEST_F(AllOrNothingTest, ACreationThatLacksOneGoesBackWholeAndFails) {
+  world_.set_capacity(kP5, 3);
+  ASSERT_TRUE(becomes(ClusterStatus::RollingBack));
+  ASSERT_TRUE(becomes(ClusterStatus::Failed));
+  EXPECT_EQ(world_.live_machines(), 0);
+  EXPECT_THAT(world_.state().cluster.failure_message, HasSubstr("no capacity"));
+  world_.change(counts(2, 0));
+  world_.run(Millis(0));
+  EXPECT_EQ(world_.answers.back().error().code, ErrorCode::kConflict);
+  world_.remove();
+  EXPECT_TRUE(world_.run(kMinute, [&] { return world_.gone(); }));
+}
+
+TEST_F(AllOrNothingTest, AnUpdateThatFailsGoesBackToWhatWas) {
+  world_.set_capacity(kP5, 6);
+  ASSERT_TRUE(becomes(ClusterStatus::InService));
+  world_.change(counts(8, 0));
+  world_.run(Millis(0));
+  EXPECT_EQ(world_.state().cluster.status, ClusterStatus::Updating);
+  world_.change(counts(5, 0));
+  world_.run(Millis(0));
+  EXPECT_EQ(world_.answers.back().error().code, ErrorCode::kConflict);
+  ASSERT_TRUE(becomes(ClusterStatus::RollingBack));
+  ASSERT_TRUE(becomes(ClusterStatus::InService));
+  EXPECT_EQ(world_.ready("p5"), 4);
+  EXPECT_EQ(world_.live_machines(), 5);
+}
+
 }  // namespace
 }  // namespace espalier::sim

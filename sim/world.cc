@@ -223,6 +223,7 @@ void World::launch(const std::string& pool, const LaunchRequest& request, int pr
       "10.0." + std::to_string(last_address_ / 250) + "." + std::to_string(last_address_ % 250 + 1);
   if (!request.address.empty()) machine.provided.machine.address = request.address;
   machine.provided.machine.launched_at = now_;
+  machine.provided.machine.image = request.image.empty() ? "ami-11111111" : request.image;
   const int rack = last_address_++ / 4;
   if (const auto* type = find_instance_type(request.instance_type); type && type->network_layers > 0)
     machine.provided.machine.position.network_nodes = {"nn-root", "nn-spine-" + std::to_string(rack / 4),
@@ -246,7 +247,8 @@ void World::launch(const std::string& pool, const LaunchRequest& request, int pr
 void World::boots(const MachineId& id) {
   const auto found = machines_.find(id);
   if (found == machines_.end() || !found->second.alive || !found->second.credential.empty()) return;
-  if (never_boot.contains(found->second.instance_type)) return;
+  if (never_boot.contains(found->second.instance_type) || never_boot.contains(found->second.provided.machine.image))
+    return;
   enrol_calls_[++last_call_] = id;
   tell(reconcile::AgentEnrols{found->second.provided.slot, id, found->second.token, last_call_});
 }

@@ -33,11 +33,19 @@ Result<void> continue_at(const std::string& scope, const std::string& token, sto
   return {};
 }
 
+// The service keeps events of Continuous clusters only.
+Result<Cluster> with_events(const Services& services, const ClusterId& id) {
+  auto row = cluster_row(services, id);
+  if (row && !row->continuous)
+    return fail(ErrorCode::kInvalid, "Cluster {} has no events: they need NodeProvisioningMode=Continuous", row->name);
+  return row;
+}
+
 Result<json::object> list_cluster_events(const Services& services, const Call& call) {
   const auto& input = call.input;
   const auto id = find_cluster(services, call);
   if (!id) return tl::unexpected(id.error());
-  const auto row = cluster_row(services, *id);
+  const auto row = with_events(services, *id);
   if (!row) return tl::unexpected(row.error());
   const auto scope = page_scope("ListClusterEvents", call.caller.region, input);
   const auto most = static_cast<std::size_t>(number(input, "MaxResults", kPageDefault));
@@ -60,7 +68,7 @@ Result<json::object> list_cluster_events(const Services& services, const Call& c
 Result<json::object> describe_cluster_event(const Services& services, const Call& call) {
   const auto id = find_cluster(services, call);
   if (!id) return tl::unexpected(id.error());
-  const auto row = cluster_row(services, *id);
+  const auto row = with_events(services, *id);
   if (!row) return tl::unexpected(row.error());
   const auto event_id = text(call.input, "EventId");
   const auto event = services.clusters.event(*id, event_id);

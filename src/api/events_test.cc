@@ -122,5 +122,12 @@ TEST_F(Watch, EndsWithTheCluster) {
   EXPECT_EQ(got->type(), "ResourceNotFound");
 }
 
+TEST_F(Events, AreOfContinuousClustersOnly) {
+  clusters.states.at(id).cluster.continuous = false;
+  const auto reply = call("ListClusterEvents", R"({"ClusterName": "demo"})");
+  EXPECT_EQ(reply.type(), "ValidationException");
+  EXPECT_THAT(reply.message(), testing::HasSubstr("NodeProvisioningMode=Continuous"));
+}
+
 }  // namespace
 }  // namespace espalier::api

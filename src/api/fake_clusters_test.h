@@ -18,6 +18,7 @@ class FakeClusters final : public engine::Clusters {
   std::vector<reconcile::ClusterChange> changes;  // that update() was given
   std::vector<reconcile::AddNodes> additions;
   Result<reconcile::AddNodesAnswer> add_answer;
+  std::vector<reconcile::UpdateSoftware> software_updates;
   std::vector<reconcile::ActOnNodes> actions;
   Result<reconcile::ActOnNodesAnswer> act_answer;
   std::function<void()> waiting;  // of await_event
@@ -41,6 +42,10 @@ class FakeClusters final : public engine::Clusters {
   void add_nodes(const ClusterId&, const reconcile::AddNodes& request, NodesAdded reply) override {
     additions.push_back(request);
     reply(add_answer);
+  }
+  void update_software(const ClusterId&, const reconcile::UpdateSoftware& request, Changed reply) override {
+    software_updates.push_back(request);
+    reply({});
   }
   void act_on_nodes(const ClusterId&, const reconcile::ActOnNodes& request, NodesActedOn reply) override {
     actions.push_back(request);

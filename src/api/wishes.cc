@@ -55,6 +55,7 @@ reconcile::ClusterWish cluster_wish(const Caller& caller, const json::object& in
   wish.account = caller.account;
   wish.region = caller.region;
   wish.node_recovery = text(input, "NodeRecovery", "Automatic");
+  wish.continuous = member(input, "NodeProvisioningMode") != nullptr;
   wish.spec.erase("InstanceGroups");
   return wish;
 }

@@ -14,6 +14,7 @@ struct ServeOptions {
   std::string account = "123456789012";
   std::string region = "us-west-2";
   std::string image;          // empty: <state>/image
+  std::string more_images;    // folders, separated by commas
   std::string agent_program;  // empty: espalier-agent beside this executable
   std::string fabric;         // files; empty: the built-in model
   std::string capacity;
@@ -21,6 +22,7 @@ struct ServeOptions {
   std::string subnet = "10.77.0.0/16";
   int max_cluster_instances = 0;  // 0: no bound
   int max_account_instances = 0;
+  int all_or_nothing_seconds = 20 * 60;
   std::string log_level = "info";  // debug, info, warn, error
   bool operator==(const ServeOptions&) const = default;
 };
@@ -35,6 +37,7 @@ void for_each_option(Options& o, F&& f) {
   f("account", o.account, "Account id in ARNs, 12 digits");
   f("region", o.region, "Region of requests that are not signed for one");
   f("image", o.image, "Root file system of the machines (default: <state>/image)");
+  f("more-images", o.more_images, "Other releases of it, separated by commas, for UpdateClusterSoftware");
   f("agent-program", o.agent_program, "The agent (default: espalier-agent beside this program)");
   f("fabric", o.fabric, "File with the fabric model (default: built in)");
   f("capacity", o.capacity, "File with the capacity model (default: no bound)");
@@ -42,6 +45,8 @@ void for_each_option(Options& o, F&& f) {
   f("subnet", o.subnet, "Addresses of the machines");
   f("max-cluster-instances", o.max_cluster_instances, "Quota of instances in one cluster, 0: none");
   f("max-account-instances", o.max_account_instances, "Quota of instances in all clusters, 0: none");
+  f("all-or-nothing-seconds", o.all_or_nothing_seconds,
+    "How long a change of a cluster without NodeProvisioningMode may take before all of it goes back");
   f("log-level", o.log_level, "debug, info, warn or error");
 }
 

@@ -42,6 +42,8 @@ class Clusters {
   virtual void update(const ClusterId& cluster, const reconcile::ClusterChange& change, Changed reply) = 0;
   virtual void remove(const ClusterId& cluster, Changed reply) = 0;
   virtual void add_nodes(const ClusterId& cluster, const reconcile::AddNodes& request, NodesAdded reply) = 0;
+  // kInvalid: the provider has no such image.
+  virtual void update_software(const ClusterId& cluster, const reconcile::UpdateSoftware& request, Changed reply) = 0;
   virtual void act_on_nodes(const ClusterId& cluster, const reconcile::ActOnNodes& request, NodesActedOn reply) = 0;
 
   // By name or ARN within account and region. kNotFound.

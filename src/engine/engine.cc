@@ -244,6 +244,16 @@ void Engine::add_nodes(const ClusterId& cluster, const reconcile::AddNodes& requ
   ask_user(cluster, reconcile::UserAddsNodes{request}, with_answer<reconcile::AddNodesAnswer>(std::move(reply)));
 }
 
+void Engine::update_software(const ClusterId& cluster, const reconcile::UpdateSoftware& request, Changed reply) {
+  reconcile::UpdateSoftware resolved = request;
+  const auto images = world_.provider.images();
+  if (resolved.image.empty() || resolved.image == "default") resolved.image = images.empty() ? "" : images.front();
+  if (!resolved.image.empty() && std::ranges::find(images, resolved.image) == images.end())
+    return reply(fail(ErrorCode::kInvalid, "there is no image {}; there are {}", resolved.image,
+                      images.empty() ? "none" : fmt::to_string(fmt::join(images, ", "))));
+  ask_user(cluster, reconcile::UserUpdatesSoftware{std::move(resolved)}, without_answer(std::move(reply)));
+}
+
 void Engine::act_on_nodes(const ClusterId& cluster, const reconcile::ActOnNodes& request, NodesActedOn reply) {
   ask_user(cluster, reconcile::UserActsOnNodes{request}, with_answer<reconcile::ActOnNodesAnswer>(std::move(reply)));
 }

@@ -57,6 +57,7 @@ class Engine final : public Clusters, public AgentListener {
   void update(const ClusterId& cluster, const reconcile::ClusterChange& change, Changed reply) override;
   void remove(const ClusterId& cluster, Changed reply) override;
   void add_nodes(const ClusterId& cluster, const reconcile::AddNodes& request, NodesAdded reply) override;
+  void update_software(const ClusterId& cluster, const reconcile::UpdateSoftware& request, Changed reply) override;
   void act_on_nodes(const ClusterId& cluster, const reconcile::ActOnNodes& request, NodesActedOn reply) override;
   Result<ClusterId> find(const std::string& account, const std::string& region,
                          const std::string& name_or_arn) override;

@@ -2,13 +2,10 @@
 #include "machine/build.h"
 
 #include <gtest/gtest.h>
-#include <pty.h>
 #include <sched.h>
-#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <cstdlib>
 
 #include "base/file.h"
@@ -47,7 +44,6 @@ class BuildTest : public testing::Test {
              .image = image,
              .volumes = {{home_, "/home"}},
              .gpus = 8,
-             .neuron_devices = 2,
              .position = {},
              .zone = "",
              .launched_at = {}};
@@ -93,7 +89,6 @@ TEST_F(BuildTest, MakesAMachineOfItsOwn) {
   EXPECT_EQ(in_machine("hostname"), "p5-1\n");
   EXPECT_EQ(in_machine("cat /proc/1/comm"), "sleep\n");
   EXPECT_EQ(in_machine("ls /dev/nvidia* | wc -l"), "8\n");
-  EXPECT_EQ(in_machine("ls /dev/neuron*"), "/dev/neuron0\n/dev/neuron1\n");
   EXPECT_EQ(in_machine("ip -o -4 addr show eth0 | awk '{print $4}'"), "10.77.0.2/16\n");
   EXPECT_EQ(in_machine("ip route | head -1 | cut -d' ' -f1-3"), "default via 10.77.0.1\n");
   EXPECT_EQ(in_machine("getent hosts p5-1 | awk '{print $1}'"), "10.77.0.2\n");
@@ -119,48 +114,6 @@ TEST_F(BuildTest, EntersAsAnOrdinaryUserWithALoginEnvironment) {
   EXPECT_EQ(enter(folder_, {"exit", "7"}, "ubuntu"), 7);
   EXPECT_EQ(enter(folder_, {"kill -9 $$"}, "ubuntu"), 128 + 9);
   EXPECT_EQ(enter(folder_, {"true"}, "stranger"), 126);
-}
-
-TEST_F(BuildTest, WhatRunsInASessionEndsWithItsCaller) {
-  ASSERT_EQ(build_it(), "");
-  const pid_t caller = fork();
-  if (caller == 0) {
-    (void)enter(folder_, {"sleep 1000 & echo started >/home/mark; wait"}, "root");
-    _exit(0);
-  }
-  while (!fs::exists(home_ / "mark")) usleep(1000);
-  kill(caller, SIGKILL);
-  waitpid(caller, nullptr, 0);
-  EXPECT_EQ(in_machine("until ! grep -lsz '^sleep' /proc/[0-9]*/cmdline | grep -v /1/; do :; done; echo gone"),
-            "gone\n");
-}
-
-TEST_F(BuildTest, ASessionOnATerminalHasOneOfTheMachine) {
-  ASSERT_EQ(build_it(), "");
-  int master = -1;
-  const pid_t caller = forkpty(&master, nullptr, nullptr, nullptr);
-  if (caller == 0) {
-    const auto status =
-        enter(folder_,
-              {"tty; until [ \"$(stty size)\" = '40 120' ]; do :; done; echo 120; read line; echo got $line; exit 5"},
-              "root");
-    _exit(status ? *status : 99);
-  }
-  const winsize size{40, 120, 0, 0};
-  ioctl(master, TIOCSWINSZ, &size);
-  std::string seen;
-  char buffer[1024];
-  bool answered = false;
-  for (ssize_t got = 0; (got = read(master, buffer, sizeof buffer)) > 0;) {
-    seen.append(buffer, static_cast<std::size_t>(got));
-    if (!answered && seen.find("120") != std::string::npos) answered = write(master, "word\r", 5) == 5;
-  }
-  int status = 0;
-  waitpid(caller, &status, 0);
-  close(master);
-  EXPECT_EQ(WEXITSTATUS(status), 5);
-  EXPECT_NE(seen.find("/dev/pts/0"), std::string::npos) << seen;
-  EXPECT_NE(seen.find("got word"), std::string::npos) << seen;
 }
 
 TEST_F(BuildTest, ASecondBuildLeavesItAlone) {

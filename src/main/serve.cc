@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <sstream>
 
 #include "api/api.h"
 #include "base/executor.h"
@@ -58,6 +59,8 @@ local::LocalSettings local_settings(const cli::ServeOptions& options) {
   local::LocalSettings settings;
   settings.state = options.state;
   settings.image = options.image.empty() ? settings.state / "image" : std::filesystem::path(options.image);
+  std::istringstream more(options.more_images);
+  for (std::string image; std::getline(more, image, ',');) settings.more_images.emplace_back(image);
   settings.agent = agent_program(options);
   settings.bridge = options.bridge;
   settings.subnet = options.subnet;
@@ -88,6 +91,7 @@ Result<void> run(const cli::ServeOptions& options, const sigset_t& ending) {
   const std::string agents_at = fmt::format("{}:{}", (*provider)->host_address(), options.agent_port);
   engine::Settings settings;
   settings.agent_url = "http://" + agents_at;
+  settings.reconcile.whole_wait = std::chrono::seconds(options.all_or_nothing_seconds);
   settings.reconcile.quotas = {options.max_cluster_instances, options.max_account_instances};
 
   ThreadPool steps(kStepThreads);

@@ -35,8 +35,9 @@ struct Machine {
   Position position;
   std::string zone;  // availability zone, "us-west-2a"; may be empty
   Time launched_at{};
+  std::string image;  // release of its software, "ami-…"; empty: the provider has none
 };
-BOOST_DESCRIBE_STRUCT(Machine, (), (id, address, position, zone, launched_at))
+BOOST_DESCRIBE_STRUCT(Machine, (), (id, address, position, zone, launched_at, image))
 
 // A fact about a slot, with its reason and since when.
 struct Condition {
@@ -59,6 +60,7 @@ struct Slot {
   bool wanted = true;  // false: on its way out, whatever its state
 
   // The launch in hand: stored before the provider is asked, the same until a machine came of it.
+  std::string image;       // what it asks for; empty: the newest
   std::string launch_key;  // idempotency key for the provider; empty: none in hand
   std::string token;       // the machine's agent enrols with it; secret
   std::string credential;  // the agent's after enrolment; secret
@@ -72,8 +74,8 @@ struct Slot {
   std::map<std::string, Condition> conditions;  // by ConditionType's name
 };
 BOOST_DESCRIBE_STRUCT(Slot, (),
-                      (id, group, number, node_name, instance_type, state, since, created_at, wanted, launch_key, token,
-                       credential, machine, address, attempts, next_try, failure, failure_message, conditions))
+                      (id, group, number, node_name, instance_type, state, since, created_at, wanted, image, launch_key,
+                       token, credential, machine, address, attempts, next_try, failure, failure_message, conditions))
 
 // A group that waits for its MinInstanceCount: when the wait is over without it, its counts go back to these.
 struct Minimum {
@@ -84,6 +86,20 @@ struct Minimum {
 };
 BOOST_DESCRIBE_STRUCT(Minimum, (), (until, target_before, min_before))
 
+// UpdateClusterSoftware of a group, batch by batch; kept when it has ended, for its status.
+struct SoftwareUpdate {
+  SoftwareUpdateStatus status = SoftwareUpdateStatus::Pending;
+  std::string image;         // for new machines
+  std::string image_before;  // to go back to
+  int batch_size = 1;        // machines at a time
+  int rollback_batch_size = 1;
+  Millis wait{0};               // between batches
+  std::vector<SlotId> batch;    // being replaced now
+  std::optional<Time> next_at;  // of the next batch
+};
+BOOST_DESCRIBE_STRUCT(SoftwareUpdate, (),
+                      (status, image, image_before, batch_size, rollback_batch_size, wait, batch, next_at))
+
 struct Group {
   std::string name;
   NodeType type = NodeType::Compute;
@@ -93,6 +109,8 @@ struct Group {
   int target_count = 0;
   int min_count = 0;
   std::optional<Minimum> minimum;
+  std::string image;  // of new machines; empty: the provider's newest
+  std::optional<SoftwareUpdate> update;
   GroupStatus status = GroupStatus::Creating;
   bool created = false;  // it has been in service
   bool deleting = false;
@@ -107,9 +125,9 @@ struct Group {
   json::object spec;              // ClusterInstanceGroupSpecification as asked for, echoed by Describe
 };
 BOOST_DESCRIBE_STRUCT(Group, (),
-                      (name, type, instance_type, instance_types, partition, target_count, min_count, minimum, status,
-                       created, deleting, scaling, created_at, failure, failure_message, boot_failures, canaries,
-                       canary_at, spec))
+                      (name, type, instance_type, instance_types, partition, target_count, min_count, minimum, image,
+                       update, status, created, deleting, scaling, created_at, failure, failure_message, boot_failures,
+                       canaries, canary_at, spec))
 
 // What BatchAddClusterNodes answered to a ClientToken: the same call again gets the same slots.
 struct AddedSlot {
@@ -124,6 +142,21 @@ struct AddedBefore {
 };
 BOOST_DESCRIBE_STRUCT(AddedBefore, (), (at, request, slots))
 
+// A creation or update of a cluster that is provisioned all or nothing: until everything is there, or all goes back.
+struct GroupCounts {
+  std::string group;
+  int target_count = 0;
+  int min_count = 0;
+};
+BOOST_DESCRIBE_STRUCT(GroupCounts, (), (group, target_count, min_count))
+struct WholeChange {
+  Time since{};
+  bool creation = false;
+  bool rolling_back = false;
+  std::vector<GroupCounts> before;
+};
+BOOST_DESCRIBE_STRUCT(WholeChange, (), (since, creation, rolling_back, before))
+
 struct Cluster {
   ClusterId id;
   std::string name;
@@ -132,6 +165,8 @@ struct Cluster {
   ClusterStatus status = ClusterStatus::Creating;
   Time created_at{};
   std::string failure_message;
+  bool continuous = true;             // NodeProvisioningMode; false: all or nothing
+  std::optional<WholeChange> change;  // under way; only then
   std::string node_recovery = "Automatic";
   std::string munge_key;                     // base64; secret
   std::map<std::string, AddedBefore> added;  // by ClientToken
@@ -139,8 +174,8 @@ struct Cluster {
   json::object spec;  // the request without its groups: VpcConfig, Orchestrator, Tags, NodeProvisioningMode
 };
 BOOST_DESCRIBE_STRUCT(Cluster, (),
-                      (id, name, region, account, status, created_at, failure_message, node_recovery, munge_key, added,
-                       last_event, spec))
+                      (id, name, region, account, status, created_at, failure_message, continuous, change,
+                       node_recovery, munge_key, added, last_event, spec))
 
 // By priority.
 std::vector<std::string> types_of(const Group& group);

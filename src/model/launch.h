@@ -25,10 +25,11 @@ struct LaunchRequest {
   SlotId slot;
   NodeType role = NodeType::Compute;
   std::string address;  // wished address (a replaced controller keeps its own); empty: any
+  std::string image;    // release of the software; empty: the newest
   UserData user_data;
 };
 BOOST_DESCRIBE_STRUCT(LaunchRequest, (),
-                      (key, instance_type, host_name, cluster, group, slot, role, address, user_data))
+                      (key, instance_type, host_name, cluster, group, slot, role, address, image, user_data))
 
 // A machine as its provider knows it.
 struct ProvidedMachine {

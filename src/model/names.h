@@ -17,6 +17,7 @@ enum class InstanceStatus {
   DeepHealthCheckInProgress,
   NotFound
 };
+enum class SoftwareUpdateStatus { Pending, InProgress, Succeeded, Failed, RollbackInProgress, RollbackComplete };
 enum class NodeType { Controller, Login, Compute };
 enum class EventLevel { Info, Warn, Error };
 enum class ResourceType { Cluster, InstanceGroup, Instance };
@@ -37,6 +38,7 @@ BOOST_DESCRIBE_ENUM(ClusterStatus, Creating, Deleting, Failed, InService, Rollin
 BOOST_DESCRIBE_ENUM(GroupStatus, InService, Creating, Updating, Failed, Degraded, SystemUpdating, Deleting)
 BOOST_DESCRIBE_ENUM(InstanceStatus, Running, Failure, Pending, ShuttingDown, SystemUpdating, DeepHealthCheckInProgress,
                     NotFound)
+BOOST_DESCRIBE_ENUM(SoftwareUpdateStatus, Pending, InProgress, Succeeded, Failed, RollbackInProgress, RollbackComplete)
 BOOST_DESCRIBE_ENUM(NodeType, Controller, Login, Compute)
 BOOST_DESCRIBE_ENUM(EventLevel, Info, Warn, Error)
 BOOST_DESCRIBE_ENUM(ResourceType, Cluster, InstanceGroup, Instance)

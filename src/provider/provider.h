@@ -22,6 +22,8 @@ class Provider {
 
   // Checks what can be checked without launching: is the type offered here, is its size known?
   virtual Result<void> offers(const std::string& instance_type) const = 0;
+  // Releases of the machines' software, "ami-…", the newest first. Empty: this provider has only one.
+  [[nodiscard]] virtual std::vector<std::string> images() const { return {}; }
   // One machine. Returns when it runs or surely does not, at the latest after the provider's own deadline.
   virtual LaunchOutcome launch(const LaunchRequest& request) = 0;
   // Returns when the machine and all that belonged to it are gone; gone before is a success.

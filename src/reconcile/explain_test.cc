@@ -34,7 +34,7 @@ class ExplainTest : public testing::Test {
     slot.state = state;
     slot.instance_type = "ml.p5.48xlarge";
     slot.since = Time(Millis(1000));
-    slot.machine = Machine{MachineId("i-1"), "10.0.0.1", {}, "", {}};
+    slot.machine = Machine{MachineId("i-1"), "10.0.0.1", {}, "", {}, ""};
     return state_.slots[slot.id] = slot;
   }
   Explanation why() { return explain(state_, observed_, settings_, *slot_); }

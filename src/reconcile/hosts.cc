@@ -90,7 +90,7 @@ const HostsBook& hosts_now(Work& work) {
 
 void spread_hosts(Work& work) {
   Observed& observed = work.observed;
-  if (work.deleting()) return;
+  if (work.ending()) return;
   hosts_now(work);
   if (!observed.hosts_changed_at) return;
   if (const Time due = *observed.hosts_changed_at + work.settings().hosts_quiet; work.now() < due)

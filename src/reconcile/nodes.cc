@@ -117,6 +117,8 @@ bool act(Work& work, Slot& slot, NodeAction action) {
 Result<UserAnswer> on_add_nodes(Work& work, const AddNodes& request) {
   if (work.deleting())
     return fail(ErrorCode::kConflict, "Cluster {} is being deleted and takes no changes", work.state.cluster.name);
+  if (!work.state.cluster.continuous)
+    return fail(ErrorCode::kInvalid, "BatchAddClusterNodes needs a cluster with NodeProvisioningMode=Continuous");
   forget_old_tokens(work);
   auto& tokens = work.state.cluster.added;
   const std::string text = text_of(request.additions);

@@ -2,7 +2,7 @@
 // by node; the codes are those of the wire.
 #pragma once
 
-#include <map>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -61,6 +61,19 @@ struct NodeFailure {
 struct ActOnNodesAnswer {
   std::vector<NodeRef> done;
   std::vector<NodeFailure> failed;
+};
+
+// UpdateClusterSoftware.
+struct BatchSize {
+  int value = 1;
+  bool percent = false;  // of the group's target; at least one machine
+};
+struct UpdateSoftware {
+  std::vector<std::string> groups;  // empty: all
+  std::string image;                // empty or "default": the provider's newest
+  std::optional<BatchSize> batch;   // absent: all at once
+  std::optional<BatchSize> rollback_batch;
+  Millis wait{0};
 };
 
 using UserAnswer = std::variant<std::monostate, AddNodesAnswer, ActOnNodesAnswer>;

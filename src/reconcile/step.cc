@@ -11,6 +11,7 @@
 #include "reconcile/slurm/batch.h"
 #include "reconcile/slurm/nodes.h"
 #include "reconcile/slurm/wanted.h"
+#include "reconcile/update/software.h"
 #include "reconcile/work.h"
 
 namespace espalier::reconcile {
@@ -25,6 +26,9 @@ struct Learn {
   void operator()(const UserDelete&) const { answer(on_user_delete(work)); }
   void operator()(const UserAddsNodes& in) const { work.out.user.push_back(on_add_nodes(work, in.request)); }
   void operator()(const UserActsOnNodes& in) const { work.out.user.push_back(on_act_on_nodes(work, in.request)); }
+  void operator()(const UserUpdatesSoftware& in) const {
+    work.out.user.push_back(on_update_software(work, in.request));
+  }
   void operator()(const MachinesListed& in) const { on_listed(work, in); }
   void operator()(const LaunchDone& in) const { on_launch_done(work, in); }
   void operator()(const TerminateDone& in) const { on_terminate_done(work, in); }
@@ -98,7 +102,10 @@ void advance_slots(Work& work) {
 }
 
 void settle(Work& work) {
-  for (auto& [name, group] : work.state.groups) match_target(work, group);
+  for (auto& [name, group] : work.state.groups) {
+    settle_update(work, group);
+    match_target(work, group);
+  }
   advance_slots(work);
   decide_batch(work);
   advance_slots(work);  // what slurmctld was found to have right already

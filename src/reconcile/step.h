@@ -43,6 +43,9 @@ struct UserAddsNodes {
 struct UserActsOnNodes {
   ActOnNodes request;
 };
+struct UserUpdatesSoftware {
+  UpdateSoftware request;  // with an image that the provider has
+};
 struct MachinesListed {
   std::vector<ProvidedMachine> machines;  // all of this cluster
 };
@@ -91,9 +94,9 @@ struct PoolSeen {  // the pool has been closed, or (without a value) opened agai
 struct VolumesRemoved {
   Result<void> result;
 };
-using Input = std::variant<UserChange, UserDelete, UserAddsNodes, UserActsOnNodes, MachinesListed, LaunchDone,
-                           TerminateDone, MachineExited, AgentEnrols, AgentHere, CommandDone, NodesSeen, DaemonsSeen,
-                           Granted, PoolSeen, VolumesRemoved>;
+using Input = std::variant<UserChange, UserDelete, UserAddsNodes, UserActsOnNodes, UserUpdatesSoftware, MachinesListed,
+                           LaunchDone, TerminateDone, MachineExited, AgentEnrols, AgentHere, CommandDone, NodesSeen,
+                           DaemonsSeen, Granted, PoolSeen, VolumesRemoved>;
 
 // ---- what is to be done ----------------------------------------------------------------------------------------
 struct ListMachines {};
@@ -149,6 +152,7 @@ struct Settings {
   Millis call_again_after{5000};         // a slurmd that has not registered by then is asked to, again and again
   Millis slurm_retry_first{500};         // after a failed application; doubles up to 30 s
   Millis minimum_wait{3 * 3600 * 1000};  // for MinInstanceCount
+  Millis whole_wait{20 * 60'000};        // for all of a change, when it is all or nothing
   Millis unknown_kept{120'000};          // a slot that nobody wants any more, after a launch whose outcome is not known
   Millis relist{5 * 60'000};             // the provider's machines are compared with the slots so often
   Quotas quotas;

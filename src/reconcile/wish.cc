@@ -279,6 +279,10 @@ Result<void> check(const ClusterWish& wish, const Quotas& quotas, int instances_
   std::vector<Entry> entries;
   for (const auto& group : wish.groups) entries.push_back(entry_of(group));
   for (const auto& entry : entries) check_entry(entry, wish.spec, problems);
+  if (!wish.continuous)
+    for (const auto& group : wish.groups)
+      if (group.min_count > 0)
+        problems.add("InstanceGroup '{}': MinInstanceCount needs NodeProvisioningMode=Continuous", group.name);
   check_roles(entries, wish.name, problems);
   check_names(entries, problems);
   check_totals(entries, 0, quotas, instances_elsewhere, problems);

@@ -31,6 +31,7 @@ struct ClusterWish {
   std::string region;
   std::string account;
   std::string node_recovery = "Automatic";
+  bool continuous = true;  // false: all or nothing
   std::vector<GroupWish> groups;
   json::object spec;  // the request without InstanceGroups
 };

@@ -20,6 +20,11 @@ struct Work {
   [[nodiscard]] Time now() const { return context.now; }
   [[nodiscard]] const Settings& settings() const { return *context.settings; }
   [[nodiscard]] bool deleting() const { return state.cluster.status == ClusterStatus::Deleting; }
+  // All of it goes, its controller too: nobody is asked whether a machine may end.
+  [[nodiscard]] bool ending() const {
+    const auto& change = state.cluster.change;
+    return deleting() || (change && change->creation && change->rolling_back);
+  }
 
   // ---- look-ups; nullptr when there is none
   Slot* slot(const SlotId& id);

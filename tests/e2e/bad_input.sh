@@ -40,8 +40,6 @@ create_refused ValidationException 'nstanceGroupName' "$controller" "$(group 'p5
 
 say "what makes a cluster ours"
 good=$(create_request "$controller" "$workers")
-refused 400 ValidationException 'NodeProvisioningMode.*Continuous' SageMaker.CreateCluster \
-  "$(jq -c 'del(.NodeProvisioningMode)' <<<"$good")"
 refused 400 ValidationException 'Orchestrator.*Slurm' SageMaker.CreateCluster "$(jq -c 'del(.Orchestrator)' <<<"$good")"
 refused 400 ValidationException '[eE]xecutionRole' SageMaker.CreateCluster \
   "$(jq -c 'del(.InstanceGroups[0].ExecutionRole)' <<<"$good")"

@@ -89,7 +89,9 @@ tl::expected<machine::MachineSpec, LaunchFailure> LocalProvider::reserve(const L
   bridge_ready_ = true;
   auto address = choose_address(request.address);
   if (!address) return tl::unexpected(failure(FailureClass::Unknown, address.error()));
-  auto volumes = folders_.volumes(request.cluster, request.role, settings_.image);
+  const auto image = image_of(request.image);
+  if (!image) return tl::unexpected(failure(FailureClass::WrongConfiguration, image.error()));
+  auto volumes = folders_.volumes(request.cluster, request.role, *image);
   if (!volumes) return tl::unexpected(failure(FailureClass::WrongConfiguration, volumes.error()));
 
   reload_fabric();
@@ -109,13 +111,25 @@ tl::expected<machine::MachineSpec, LaunchFailure> LocalProvider::reserve(const L
                               .gateway = host_address(),
                               .bridge = settings_.bridge,
                               .link = "esp-" + digits.substr(0, kLinkDigits),
-                              .image = settings_.image,
+                              .image = *image,
                               .volumes = std::move(*volumes),
                               .gpus = find_instance_type(request.instance_type)->gpus,
-                              .neuron_devices = find_instance_type(request.instance_type)->neuron_devices,
                               .position = fabric_.place(request.instance_type, taken),
                               .zone = settings_.zone,
                               .launched_at = SystemClock().now()};
+}
+
+Result<std::filesystem::path> LocalProvider::image_of(const std::string& id) const {
+  if (id.empty() || id == image_id(settings_.image)) return settings_.image;
+  for (const auto& image : settings_.more_images)
+    if (id == image_id(image)) return image;
+  return fail(ErrorCode::kNotFound, "there is no image {} any more", id);
+}
+
+std::vector<std::string> LocalProvider::images() const {
+  std::vector<std::string> ids{image_id(settings_.image)};
+  for (const auto& image : settings_.more_images) ids.push_back(image_id(image));
+  return ids;
 }
 
 Result<std::string> LocalProvider::choose_address(const std::string& wish) {

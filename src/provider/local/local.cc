@@ -1,7 +1,6 @@
 #include "provider/local/local.h"
 
 #include <algorithm>
-#include <csignal>
 #include <thread>
 
 #include "base/file.h"
@@ -14,7 +13,6 @@ namespace espalier::local {
 namespace {
 
 constexpr Millis kDestroyTime{15'000};
-constexpr Millis kControllerGrace{5000};
 
 Result<Subnet> check(const LocalSettings& settings) {
   return check_host(settings).and_then([&] { return parse_subnet(settings.subnet); });
@@ -38,7 +36,9 @@ Result<sim::FabricModel> read_fabric(const std::filesystem::path& path) {
 
 Result<std::unique_ptr<LocalProvider>> LocalProvider::open(LocalSettings settings) {
   // Machines mount by these paths, from wherever they are built.
-  for (auto* path : {&settings.state, &settings.image, &settings.agent})
+  std::vector<std::filesystem::path*> paths{&settings.state, &settings.image, &settings.agent};
+  for (auto& image : settings.more_images) paths.push_back(&image);
+  for (auto* path : paths)
     if (!path->empty()) *path = std::filesystem::absolute(*path).lexically_normal();
   const auto subnet = check(settings);
   if (!subnet) return tl::unexpected(subnet.error());
@@ -121,7 +121,7 @@ Result<std::vector<ProvidedMachine>> LocalProvider::list(const ClusterId& cluste
 
 ProvidedMachine LocalProvider::provided(const machine::MachineSpec& spec) const {
   const bool running = machine::state(folders_.machine(spec.id)).phase == machine::Phase::kRuns;
-  return {.machine = {spec.id, spec.address, spec.position, spec.zone, spec.launched_at},
+  return {.machine = {spec.id, spec.address, spec.position, spec.zone, spec.launched_at, image_id(spec.image)},
           .key = spec.key,
           .cluster = spec.cluster,
           .group = spec.group,
@@ -144,9 +144,6 @@ Result<void> LocalProvider::terminate(const MachineId& id) {
     spec = found->second.spec;
   }
   watcher_.remove(id);
-  // slurmctld saves its state up to 5 s late, and all of it when it is asked to end: what is replaced loses no job.
-  if (const auto now = machine::state(folders_.machine(id)); now.pid1 && spec.role == NodeType::Controller)
-    (void)machine::end_process(*now.pid1, SIGTERM, kControllerGrace);
   auto destroyed = folders_.destroy_machine(spec, kDestroyTime);
   if (!destroyed) watch(id);
   const std::lock_guard lock(mutex_);

@@ -45,6 +45,7 @@ class LocalProvider final : public Provider, public Capacity {
 
   [[nodiscard]] std::string name() const override { return "local"; }
   Result<void> offers(const std::string& instance_type) const override;
+  [[nodiscard]] std::vector<std::string> images() const override;
   // The key of a machine that has ended by itself gives that machine, with running = false.
   LaunchOutcome launch(const LaunchRequest& request) override;
   Result<void> terminate(const MachineId& id) override;
@@ -76,6 +77,7 @@ class LocalProvider final : public Provider, public Capacity {
   // The steps of a launch. With mutex_ held:
   Entry* find_key(const std::string& key);
   tl::expected<machine::MachineSpec, LaunchFailure> reserve(const LaunchRequest& request);
+  [[nodiscard]] Result<std::filesystem::path> image_of(const std::string& id) const;
   Result<std::string> choose_address(const std::string& wish);
   void reload_fabric();
   // Without it:

@@ -27,12 +27,20 @@ Result<void> check_image(const std::filesystem::path& image) {
 
 }  // namespace
 
+std::string image_id(const std::filesystem::path& image) {
+  std::uint64_t hash = 14695981039346656037ULL;  // FNV-1a: the same folder is the same release in every run
+  for (const unsigned char c : image.lexically_normal().string()) hash = (hash ^ c) * 1099511628211ULL;
+  return fmt::format("ami-{:016x}", hash);
+}
+
 Result<void> check_host(const LocalSettings& settings) {
   if (geteuid() != 0)
     return fail(ErrorCode::kPermission, "machines of namespaces, bridges and mounts need root: run it with sudo");
   if (access(settings.agent.c_str(), X_OK) != 0)
     return fail(ErrorCode::kNotFound, "there is no program '{}': espalier-agent is built and installed beside espalier",
                 settings.agent.string());
+  for (const auto& image : settings.more_images)
+    if (auto ok = check_image(image); !ok) return ok;
   return check_image(settings.image);
 }
 

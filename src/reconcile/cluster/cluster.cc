@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "reconcile/cluster/tags.h"
+#include "reconcile/cluster/whole.h"
 #include "reconcile/events.h"
 #include "reconcile/group/group.h"
+#include "reconcile/update/software.h"
 
 namespace espalier::reconcile {
 
@@ -31,6 +33,15 @@ std::string failure_message(Work& work) {
   return text;
 }
 
+// SystemUpdating as long as one of its groups is.
+void settle_updating(Work& work) {
+  const bool updating =
+      std::ranges::any_of(work.state.groups, [](const auto& item) { return is_updating(item.second); });
+  const ClusterStatus status = work.state.cluster.status;
+  if (updating && status == ClusterStatus::InService) work.touch_cluster().status = ClusterStatus::SystemUpdating;
+  if (!updating && status == ClusterStatus::SystemUpdating) work.touch_cluster().status = ClusterStatus::InService;
+}
+
 void end_deletion(Work& work) {
   if (!work.state.slots.empty() || work.observed.volumes_requested) return;
   work.observed.volumes_requested = true;
@@ -48,6 +59,8 @@ ClusterState create(const ClusterWish& wish, const Context& context, std::vector
   cluster.account = wish.account;
   cluster.created_at = context.now;
   cluster.node_recovery = wish.node_recovery;
+  cluster.continuous = wish.continuous;
+  if (!wish.continuous) cluster.change = WholeChange{context.now, true, false, {}};
   cluster.munge_key = context.secret(96);
   cluster.spec = wish.spec;
   record(cluster, events, context, ResourceType::Cluster, EventLevel::Info,
@@ -64,6 +77,9 @@ Result<void> on_user_change(Work& work, const ClusterChange& change) {
   auto tags = changed_tags(work.state.cluster.spec, change);
   if (!tags) return tl::unexpected(tags.error());
   if (auto& spec = work.state.cluster.spec; *tags != tags_of(spec)) work.touch_cluster().spec["Tags"] = to_wire(*tags);
+  const bool counts = !change.groups.empty() || !change.groups_to_delete.empty();
+  if (!work.state.cluster.continuous && counts)
+    if (auto ok = begin_whole(work); !ok) return ok;
   if (change.node_recovery) work.touch_cluster().node_recovery = *change.node_recovery;
   for (const GroupWish& wish : change.groups) change_group(work, wish);
   for (const std::string& name : change.groups_to_delete) {
@@ -79,6 +95,7 @@ Result<void> on_user_change(Work& work, const ClusterChange& change) {
 
 Result<void> on_user_delete(Work& work) {
   if (work.deleting()) return {};  // asked for twice
+  work.touch_cluster().change.reset();
   work.touch_cluster().status = ClusterStatus::Deleting;
   for (auto& [name, group] : work.state.groups) work.touch(group).status = GroupStatus::Deleting;
   for (const auto& [id, slot] : work.state.slots) work.look_at(slot);
@@ -104,7 +121,9 @@ void settle_cluster(Work& work) {
       return work.wake_at(*work.observed.volumes_retry);
     return end_deletion(work);
   }
-  if (work.state.cluster.status == ClusterStatus::Creating && in_service(work)) {
+  settle_whole(work);
+  settle_updating(work);
+  if (!work.state.cluster.change && work.state.cluster.status == ClusterStatus::Creating && in_service(work)) {
     work.touch_cluster().status = ClusterStatus::InService;
     cluster_event(work, EventLevel::Info,
                   fmt::format("Cluster {} Creation completed successfully", work.state.cluster.name));
@@ -112,7 +131,8 @@ void settle_cluster(Work& work) {
 }
 
 void explain_cluster(Work& work) {
-  if (work.deleting()) return;
+  const ClusterStatus status = work.state.cluster.status;
+  if (work.deleting() || status == ClusterStatus::RollingBack || status == ClusterStatus::Failed) return;
   if (std::string text = failure_message(work); text != work.state.cluster.failure_message)
     work.touch_cluster().failure_message = std::move(text);
 }

@@ -6,6 +6,7 @@
 #include "reconcile/events.h"
 #include "reconcile/group/minimum.h"
 #include "reconcile/slurm/nodes.h"
+#include "reconcile/update/software.h"
 
 namespace espalier::reconcile {
 
@@ -62,9 +63,12 @@ void drop_if_gone(Work& work, Group& group) {
 
 GroupStatus status_of(const Work& work, const Group& group) {
   if (group.deleting || work.deleting()) return GroupStatus::Deleting;
+  if (is_updating(group)) return GroupStatus::SystemUpdating;
   if (group.minimum) return group.created ? GroupStatus::Updating : GroupStatus::Creating;
   if (group.canary_at) return GroupStatus::Degraded;
-  return group.created ? GroupStatus::InService : GroupStatus::Creating;
+  if (!group.created)
+    return work.state.cluster.status == ClusterStatus::Failed ? GroupStatus::Failed : GroupStatus::Creating;
+  return work.state.cluster.change ? GroupStatus::Updating : GroupStatus::InService;
 }
 
 // One machine at a time, at growing intervals: what is wrong may be mended elsewhere (a script, a role), and then one
@@ -130,7 +134,9 @@ void settle_group(Work& work, Group& group) {
     group.failure_message.clear();
   }
   if (group.minimum) settle_minimum(work, group, ready);
-  const bool usable = work.state.cluster.status == ClusterStatus::InService && !group.minimum;
+  const ClusterStatus cluster = work.state.cluster.status;
+  const bool in_service = cluster == ClusterStatus::InService || cluster == ClusterStatus::SystemUpdating;
+  const bool usable = in_service && !group.minimum;
   if (!group.created && usable && !group.deleting) {
     work.touch(group).created = true;
     scaling_event(work, group, EventLevel::Info,

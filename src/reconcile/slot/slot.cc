@@ -26,6 +26,7 @@ LaunchRequest request_for(Work& work, const Slot& slot) {
   request.slot = slot.id;
   request.role = group.type;
   request.address = slot.address;
+  request.image = slot.image;
   request.user_data.token = slot.token;
   return request;
 }
@@ -36,7 +37,11 @@ void start_launch(Work& work, Slot& slot, const std::string& pool) {
   if (first)
     instance_event(work, slot, EventLevel::Info,
                    fmt::format("Instance Creation started successfully {}", place(work, slot)));
-  if (slot.launch_key.empty() || slot.instance_type != pool) {
+  // A key stands for one set of words; one whose outcome is not known keeps them.
+  const std::string& image = work.group_of(slot).image;
+  const bool other = slot.instance_type != pool || (slot.image != image && slot.failure != FailureClass::Unknown);
+  if (slot.launch_key.empty() || other) {
+    slot.image = image;
     slot.launch_key = work.context.random->uuid();
     slot.token = fmt::format("{}.{}.{}", work.state.cluster.id.value, slot.id.value, work.context.secret(16));
     slot.instance_type = pool;
@@ -145,7 +150,7 @@ bool join(Work& work, Slot& slot) {
 }
 
 bool drain(Work& work, Slot& slot) {
-  return (work.deleting() || drained(work, slot)) && work.move(slot, Cause::kDrained);
+  return (work.ending() || drained(work, slot)) && work.move(slot, Cause::kDrained);
 }
 
 bool leave(Work& work, Slot& slot) {
@@ -155,7 +160,7 @@ bool leave(Work& work, Slot& slot) {
   }
   const MachineId id = slot.machine->id;
   if (work.observed.terminating.contains(id)) return false;
-  if (!work.deleting() && !released(work, slot)) return false;
+  if (!work.ending() && !released(work, slot)) return false;
   if (const auto after = work.observed.terminate_after.find(id);
       after != work.observed.terminate_after.end() && after->second > work.now()) {
     work.look_at(slot, after->second);

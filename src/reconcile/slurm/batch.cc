@@ -340,7 +340,7 @@ bool awaits_answer(Work& work) {
 
 void decide_batch(Work& work) {
   Slot* controller = work.ready_controller();
-  if (!controller || work.deleting() || awaits_answer(work)) return;
+  if (!controller || work.ending() || awaits_answer(work)) return;
   if (work.observed.batch_retry && *work.observed.batch_retry > work.now())
     return work.wake_at(*work.observed.batch_retry);
   if (!work.observed.slurm_read) return start_first(work, *controller);
@@ -367,7 +367,7 @@ void on_batch_done(Work& work, const agent::CommandResult& result) {
 void update_watch(Work& work) {
   Observed& observed = work.observed;
   Slot* controller = work.ready_controller();
-  if (!controller || work.deleting() || !observed.slurm_read) return;
+  if (!controller || work.ending() || !observed.slurm_read) return;
   const auto version = work.index().version(SlotState::Joining) + work.index().version(SlotState::Draining);
   if (observed.watch_version == version) return;
   const Time due = observed.watched_at + Millis(work.index().count() / 100);

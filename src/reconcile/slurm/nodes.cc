@@ -113,6 +113,11 @@ bool drained(Work& work, const Slot& slot) {
   return !facts.busy && (facts.draining || facts.down);
 }
 
+bool is_busy(const Work& work, const Slot& slot) {
+  const agent::NodeView* view = view_of(work, slot.node_name);
+  return is_compute(work, slot) && (!view || slurm::read_state(view->state).busy);
+}
+
 bool released(Work& work, const Slot& slot) {
   if (!is_compute(work, slot) || !work.ready_controller()) return true;
   if (!work.observed.slurm_read) return false;

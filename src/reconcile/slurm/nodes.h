@@ -24,6 +24,8 @@ bool admitted(Work& work, Slot& slot);
 bool placed(Work& work, const Slot& slot);
 // No job is on it and none can come. What cannot be read is busy.
 bool drained(Work& work, const Slot& slot);
+// It has jobs, as far as is known: what cannot be read is busy.
+bool is_busy(const Work& work, const Slot& slot);
 // slurmctld has let the machine's address go, or knows nothing of it: the provider may free it.
 bool released(Work& work, const Slot& slot);
 
