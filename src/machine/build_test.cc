@@ -44,6 +44,7 @@ class BuildTest : public testing::Test {
              .image = image,
              .volumes = {{home_, "/home"}},
              .gpus = 8,
+             .neuron_devices = 2,
              .position = {},
              .zone = "",
              .launched_at = {}};
@@ -89,6 +90,7 @@ TEST_F(BuildTest, MakesAMachineOfItsOwn) {
   EXPECT_EQ(in_machine("hostname"), "p5-1\n");
   EXPECT_EQ(in_machine("cat /proc/1/comm"), "sleep\n");
   EXPECT_EQ(in_machine("ls /dev/nvidia* | wc -l"), "8\n");
+  EXPECT_EQ(in_machine("ls /dev/neuron*"), "/dev/neuron0\n/dev/neuron1\n");
   EXPECT_EQ(in_machine("ip -o -4 addr show eth0 | awk '{print $4}'"), "10.77.0.2/16\n");
   EXPECT_EQ(in_machine("ip route | head -1 | cut -d' ' -f1-3"), "default via 10.77.0.1\n");
   EXPECT_EQ(in_machine("getent hosts p5-1 | awk '{print $1}'"), "10.77.0.2\n");

@@ -79,12 +79,13 @@ Result<void> make_device(const fs::path& path, unsigned major, unsigned minor) {
   return cannot("make the device", path);
 }
 
-Result<void> fill_dev(const fs::path& dev, int gpus) {
+Result<void> fill_dev(const fs::path& dev, const MachineSpec& spec) {
   auto ok = mount_at("tmpfs", dev, "tmpfs", MS_NOSUID, "mode=755");
   for (const Device& device : kDevices)
     if (ok) ok = make_device(dev / device.name, device.major, device.minor);
   // Slurm hands out GPUs by their device files; that they lead nowhere is for the job to find out.
-  for (int gpu = 0; ok && gpu < gpus; ++gpu) ok = make_device(dev / fmt::format("nvidia{}", gpu), 1, 3);
+  for (int i = 0; ok && i < spec.gpus; ++i) ok = make_device(dev / fmt::format("nvidia{}", i), 1, 3);
+  for (int i = 0; ok && i < spec.neuron_devices; ++i) ok = make_device(dev / fmt::format("neuron{}", i), 1, 3);
   if (!ok) return ok;
   for (const char* folder : {"pts", "shm"}) mkdir((dev / folder).c_str(), 0755);
   constexpr std::array<std::array<const char*, 2>, 5> kLinks{
@@ -151,7 +152,7 @@ Result<void> enter_root(const MachineSpec& spec, const fs::path& folder, const f
   return mount_at("none", "/", nullptr, MS_REC | MS_PRIVATE)
       .and_then([&] { return mount_overlay(spec, folder, root); })
       .and_then([&] { return mount_kernel(root); })
-      .and_then([&] { return fill_dev(root / "dev", spec.gpus); })
+      .and_then([&] { return fill_dev(root / "dev", spec); })
       .and_then([&] { return mount_volumes(spec, root); })
       .and_then([&] { return bring_agent(folder, agent, root); })
       .and_then([&] { return write_names(spec, root); })

@@ -40,14 +40,15 @@ struct MachineSpec {
   std::string link;   // the host's end of its cable, 15 characters at most
   std::string image;  // root file system, never written to
   std::vector<Volume> volumes;
-  int gpus = 0;  // as many /dev/nvidia<i>
+  int gpus = 0;            // as many /dev/nvidia<i>
+  int neuron_devices = 0;  // as many /dev/neuron<i>
   Position position;
   std::string zone;
   Time launched_at{};
 };
 BOOST_DESCRIBE_STRUCT(MachineSpec, (),
                       (id, key, cluster, group, slot, role, instance_type, host_name, address, prefix, gateway, bridge,
-                       link, image, volumes, gpus, position, zone, launched_at))
+                       link, image, volumes, gpus, neuron_devices, position, zone, launched_at))
 
 inline constexpr const char* kSpecFile = "machine.json";
 inline constexpr const char* kUserDataFile = "user-data.json";

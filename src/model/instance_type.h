@@ -22,9 +22,11 @@ struct InstanceType {
   bool efa = false;
   std::optional<std::string> gpu;  // "A100 80GB", "H100", …
   int gpus = 0;
+  int neuron_devices = 0;  // Trainium, Inferentia: /dev/neuron<i>
 };
 BOOST_DESCRIBE_STRUCT(InstanceType, (),
-                      (vcpus, threads_per_core, memory_mib, arch, topology, network_layers, efa, gpu, gpus))
+                      (vcpus, threads_per_core, memory_mib, arch, topology, network_layers, efa, gpu, gpus,
+                       neuron_devices))
 
 // All 207 types by name ("ml.p5.48xlarge").
 const std::map<std::string, InstanceType>& instance_types();

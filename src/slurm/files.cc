@@ -55,7 +55,6 @@ ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
-GresTypes=gpu
 MpiDefault=none
 
 Include espalier-nodes.conf
@@ -68,8 +67,6 @@ std::string slurm_conf(const ClusterFiles& files) {
                      fmt::arg("address", files.controller_address));
 }
 
-bool has_gpus(const InstanceType* type) { return type != nullptr && type->gpus > 0; }
-
 // CPUs, memory and GPUs exactly as the type has them. A type of unknown size gets Slurm's smallest node.
 std::string size_of(const InstanceType* type) {
   if (type == nullptr) return "";
@@ -81,11 +78,13 @@ std::string size_of(const InstanceType* type) {
   }
   if (type->memory_mib) out += fmt::format(" RealMemory={}", *type->memory_mib);
   if (type->gpus > 0) out += fmt::format(" Gres=gpu:{}:{}", gres_type(*type), type->gpus);
+  if (type->neuron_devices > 0) out += fmt::format(" Gres=neuron:{}", type->neuron_devices);
   return out;
 }
 
 std::string nodes_conf(const ClusterFiles& files) {
-  std::string out(kHeader);
+  // Here and not in slurm.conf, which is the user's: a type that a later group brings needs no change of theirs.
+  std::string out = std::string(kHeader) + "GresTypes=gpu,neuron\n";
   for (const auto& line : files.nodes) {
     if (line.nodes.empty()) continue;
     // NodeAddr: without it slurmctld resolves every name, 10 s for each that has no machine yet.
@@ -97,14 +96,19 @@ std::string nodes_conf(const ClusterFiles& files) {
   return out;
 }
 
+std::string devices(int count) { return count == 1 ? "0" : fmt::format("[0-{}]", count - 1); }
+
 std::string gres_conf(const ClusterFiles& files) {
   std::string out(kHeader);
   for (const auto& line : files.nodes) {
     const auto* type = find_instance_type(line.instance_type);
-    if (line.nodes.empty() || !has_gpus(type)) continue;
-    const auto devices = type->gpus == 1 ? std::string("0") : fmt::format("[0-{}]", type->gpus - 1);
-    out += fmt::format("NodeName={} Name=gpu Type={} File=/dev/nvidia{}\n", compress(line.nodes), gres_type(*type),
-                       devices);
+    if (line.nodes.empty() || type == nullptr) continue;
+    const auto nodes = compress(line.nodes);
+    if (type->gpus > 0)
+      out += fmt::format("NodeName={} Name=gpu Type={} File=/dev/nvidia{}\n", nodes, gres_type(*type),
+                         devices(type->gpus));
+    if (type->neuron_devices > 0)
+      out += fmt::format("NodeName={} Name=neuron File=/dev/neuron{}\n", nodes, devices(type->neuron_devices));
   }
   return out;
 }

@@ -15,6 +15,7 @@ ClusterFiles example() {
           .nodes = {{"p5", "ml.p5.48xlarge", {"p5-1", "p5-2", "p5-3"}},
                     {"cpu", "ml.c5.4xlarge", {"cpu-1"}},
                     {"small", "ml.p5.4xlarge", {"small-1"}},
+                    {"trn", "ml.trn2.48xlarge", {"trn-1"}},
                     {"none", "ml.c5.4xlarge", {}}},
           .partitions = {{"train", {"p5-1", "p5-2", "p5-3"}}, {"cpu", {"cpu-1"}}, {"later", {}}},
           .topology_plugin = "topology/tree",
@@ -27,19 +28,22 @@ TEST(Files, DeclareOneLineAGroup) {
                               "ThreadsPerCore=2 RealMemory=2097152 Gres=gpu:h100:8 State=CLOUD\n"));
   EXPECT_THAT(text, HasSubstr("\nNodeName=cpu-1 NodeAddr=0.0.0.0 CPUs=16 Sockets=1 CoresPerSocket=8 ThreadsPerCore=2 "
                               "RealMemory=32768 State=CLOUD\n"));
+  EXPECT_THAT(text, HasSubstr("RealMemory=2097152 Gres=neuron:16 State=CLOUD\n"));
+  EXPECT_THAT(text, HasSubstr("\nGresTypes=gpu,neuron\n"));
   EXPECT_THAT(text, Not(HasSubstr("none")));
 }
 
-TEST(Files, GiveEveryGpuItsDevice) {
+TEST(Files, GiveEveryGresItsDevice) {
   const auto text = render(example())[kGresConf];
   EXPECT_THAT(text, HasSubstr("\nNodeName=p5-[1-3] Name=gpu Type=h100 File=/dev/nvidia[0-7]\n"));
   EXPECT_THAT(text, HasSubstr("\nNodeName=small-1 Name=gpu Type=h100 File=/dev/nvidia0\n"));
+  EXPECT_THAT(text, HasSubstr("\nNodeName=trn-1 Name=neuron File=/dev/neuron[0-15]\n"));
   EXPECT_THAT(text, Not(HasSubstr("cpu-1")));
 }
 
 TEST(Files, AddTheDefaultPartitionWithAllNodes) {
   const auto text = render(example())[kPartitionsConf];
-  EXPECT_THAT(text, HasSubstr("\nPartitionName=dev Nodes=cpu-1,p5-[1-3],small-1 Default=YES State=UP\n"));
+  EXPECT_THAT(text, HasSubstr("\nPartitionName=dev Nodes=cpu-1,p5-[1-3],small-1,trn-1 Default=YES State=UP\n"));
   EXPECT_THAT(text, HasSubstr("\nPartitionName=train Nodes=p5-[1-3] State=UP\n"));
   EXPECT_THAT(text, HasSubstr("\nPartitionName=later Nodes=\"\" State=UP\n"));
   EXPECT_EQ(text, render_partitions(partition_nodes(example())));

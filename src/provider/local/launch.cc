@@ -114,6 +114,7 @@ tl::expected<machine::MachineSpec, LaunchFailure> LocalProvider::reserve(const L
                               .image = *image,
                               .volumes = std::move(*volumes),
                               .gpus = find_instance_type(request.instance_type)->gpus,
+                              .neuron_devices = find_instance_type(request.instance_type)->neuron_devices,
                               .position = fabric_.place(request.instance_type, taken),
                               .zone = settings_.zone,
                               .launched_at = SystemClock().now()};
