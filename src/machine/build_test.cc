@@ -2,10 +2,13 @@
 #include "machine/build.h"
 
 #include <gtest/gtest.h>
+#include <pty.h>
 #include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 
 #include "base/file.h"
@@ -116,6 +119,48 @@ TEST_F(BuildTest, EntersAsAnOrdinaryUserWithALoginEnvironment) {
   EXPECT_EQ(enter(folder_, {"exit", "7"}, "ubuntu"), 7);
   EXPECT_EQ(enter(folder_, {"kill -9 $$"}, "ubuntu"), 128 + 9);
   EXPECT_EQ(enter(folder_, {"true"}, "stranger"), 126);
+}
+
+TEST_F(BuildTest, WhatRunsInASessionEndsWithItsCaller) {
+  ASSERT_EQ(build_it(), "");
+  const pid_t caller = fork();
+  if (caller == 0) {
+    (void)enter(folder_, {"sleep 1000 & echo started >/home/mark; wait"}, "root");
+    _exit(0);
+  }
+  while (!fs::exists(home_ / "mark")) usleep(1000);
+  kill(caller, SIGKILL);
+  waitpid(caller, nullptr, 0);
+  EXPECT_EQ(in_machine("until ! grep -lsz '^sleep' /proc/[0-9]*/cmdline | grep -v /1/; do :; done; echo gone"),
+            "gone\n");
+}
+
+TEST_F(BuildTest, ASessionOnATerminalHasOneOfTheMachine) {
+  ASSERT_EQ(build_it(), "");
+  int master = -1;
+  const pid_t caller = forkpty(&master, nullptr, nullptr, nullptr);
+  if (caller == 0) {
+    const auto status =
+        enter(folder_,
+              {"tty; until [ \"$(stty size)\" = '40 120' ]; do :; done; echo 120; read line; echo got $line; exit 5"},
+              "root");
+    _exit(status ? *status : 99);
+  }
+  const winsize size{40, 120, 0, 0};
+  ioctl(master, TIOCSWINSZ, &size);
+  std::string seen;
+  char buffer[1024];
+  bool answered = false;
+  for (ssize_t got = 0; (got = read(master, buffer, sizeof buffer)) > 0;) {
+    seen.append(buffer, static_cast<std::size_t>(got));
+    if (!answered && seen.find("120") != std::string::npos) answered = write(master, "word\r", 5) == 5;
+  }
+  int status = 0;
+  waitpid(caller, &status, 0);
+  close(master);
+  EXPECT_EQ(WEXITSTATUS(status), 5);
+  EXPECT_NE(seen.find("/dev/pts/0"), std::string::npos) << seen;
+  EXPECT_NE(seen.find("got word"), std::string::npos) << seen;
 }
 
 TEST_F(BuildTest, ASecondBuildLeavesItAlone) {

@@ -15,6 +15,7 @@
 
 #include "base/file.h"
 #include "machine/build.h"
+#include "machine/session.h"
 
 namespace espalier::machine {
 
@@ -80,17 +81,22 @@ int complain(const Error& error) {
   return kCannotStart;
 }
 
-// In the machine, as a child of the process that went there.
-[[noreturn]] void run_shell(const std::string& name, const std::vector<std::string>& words) {
+// In the machine.
+[[noreturn]] void run_shell(const User& user, const std::vector<std::string>& words) {
+  auto environment = login_environment(user);
+  auto argv = shell_arguments(user, words);
+  if (auto ok = become(user); !ok) _exit(complain(ok.error()));
+  execve(user.shell.c_str(), pointers(argv).data(), pointers(environment).data());
+  _exit(complain({ErrorCode::kUnavailable, fmt::format("cannot start {}: {}", user.shell, std::strerror(errno))}));
+}
+
+// In a child: goes there, and stays between our caller and the shell.
+int visit(int machine, const std::vector<std::string>& words, const std::string& name) {
+  if (setns(machine, kAllNamespaces) != 0)
+    return complain({ErrorCode::kPermission, fmt::format("cannot enter the machine: {}", std::strerror(errno))});
   const auto user = read_file("/etc/passwd").and_then([&](const std::string& text) { return find_user(text, name); });
-  if (!user) _exit(complain(user.error()));
-  auto environment = login_environment(*user);
-  auto argv = shell_arguments(*user, words);
-  if (auto ok = become(*user); !ok) _exit(complain(ok.error()));
-  std::signal(SIGINT, SIG_DFL);
-  std::signal(SIGQUIT, SIG_DFL);
-  execve(user->shell.c_str(), pointers(argv).data(), pointers(environment).data());
-  _exit(complain({ErrorCode::kUnavailable, fmt::format("cannot start {}: {}", user->shell, std::strerror(errno))}));
+  if (!user) return complain(user.error());
+  return run_session([&] { run_shell(*user, words); }, user->uid);
 }
 
 int wait_for(pid_t child) {
@@ -142,12 +148,8 @@ Result<int> enter(const std::filesystem::path& folder, const std::vector<std::st
     return fail(ErrorCode::kNotFound, "there is no machine in {} on this host", folder.string());
   auto process = now.pid1 ? open_process(*now.pid1) : std::nullopt;
   if (!process) return fail(ErrorCode::kUnavailable, "the machine in {} does not run", folder.string());
-  // One child goes into the namespaces, so that the caller stays where it is; its child is in the new PID namespace.
-  return in_child([&] {
-    if (setns(process->get(), kAllNamespaces) != 0)
-      return complain({ErrorCode::kPermission, fmt::format("cannot enter the machine: {}", std::strerror(errno))});
-    return in_child([&]() -> int { run_shell(user, argv); });
-  });
+  // A child goes into the namespaces, so that the caller stays where it is; its child is in the new PID namespace.
+  return in_child([&] { return visit(process->get(), argv, user); });
 }
 
 }  // namespace espalier::machine

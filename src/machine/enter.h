@@ -9,7 +9,8 @@
 
 namespace espalier::machine {
 
-// Runs `argv` as `user` in the machine's namespaces, with the caller's standard streams and terminal, in the user's
+// Runs `argv` as `user` in the machine's namespaces, with the caller's standard streams, on a terminal of the machine's
+// own where the caller has one, and ends it when the caller ends (session.h); in the user's
 // home and with a login environment: the words are joined by spaces and given to the user's login shell, as ssh does.
 // Without words: an interactive login shell. Returns the exit status, 128 + signal when a signal ended it.
 // kNotFound: no such machine or user; kUnavailable: the machine does not run.

@@ -1,6 +1,7 @@
 #include "provider/local/local.h"
 
 #include <algorithm>
+#include <csignal>
 #include <thread>
 
 #include "base/file.h"
@@ -13,6 +14,7 @@ namespace espalier::local {
 namespace {
 
 constexpr Millis kDestroyTime{15'000};
+constexpr Millis kControllerGrace{5000};
 
 Result<Subnet> check(const LocalSettings& settings) {
   return check_host(settings).and_then([&] { return parse_subnet(settings.subnet); });
@@ -144,6 +146,9 @@ Result<void> LocalProvider::terminate(const MachineId& id) {
     spec = found->second.spec;
   }
   watcher_.remove(id);
+  // slurmctld saves its state up to 5 s late, and all of it when it is asked to end: what is replaced loses no job.
+  if (const auto now = machine::state(folders_.machine(id)); now.pid1 && spec.role == NodeType::Controller)
+    (void)machine::end_process(*now.pid1, SIGTERM, kControllerGrace);
   auto destroyed = folders_.destroy_machine(spec, kDestroyTime);
   if (!destroyed) watch(id);
   const std::lock_guard lock(mutex_);
