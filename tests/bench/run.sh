@@ -10,6 +10,7 @@ for nodes in 8 100; do
   ESPALIER_BUILD=$build ESPALIER_NODES=$nodes "$here/grow.sh"
 done
 ESPALIER_BUILD=$build "$here/latency.sh"
+ESPALIER_BUILD=$build "$here/isolation.sh"
 for bench in "$build"/*_bench; do
   [ ! -x "$bench" ] || "$bench"
 done

@@ -172,10 +172,11 @@ LaunchOutcome LocalProvider::build_reserved(const machine::MachineSpec& spec, co
 }
 
 std::optional<LaunchFailure> LocalProvider::await_capacity(const std::string& instance_type) {
-  const Millis launch_time = capacity_->pool(instance_type).launch_time;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto until = [&] { return begin + capacity_->pool(instance_type).launch_time; };  // it may change meanwhile
   std::unique_lock lock(mutex_);
-  if (changed_.wait_for(lock, launch_time, [this] { return stopping_; }))
-    return LaunchFailure{FailureClass::Unknown, "the provider is stopping"};
+  while (!stopping_ && std::chrono::steady_clock::now() < until()) changed_.wait_until(lock, until());
+  if (stopping_) return LaunchFailure{FailureClass::Unknown, "the provider is stopping"};
   return capacity_->fault(instance_type, random_);
 }
 

@@ -238,7 +238,10 @@ std::map<std::string, PoolUse> LocalProvider::show() {
 }
 
 Result<void> LocalProvider::set(const std::string& instance_type, const Pool& pool) {
-  return capacity_->set(instance_type, pool);
+  auto ok = capacity_->set(instance_type, pool);
+  const std::lock_guard lock(mutex_);
+  changed_.notify_all();  // launches under way may take another time now
+  return ok;
 }
 
 void LocalProvider::on_change(std::function<void()> callback) { capacity_->on_change(std::move(callback)); }
