@@ -4,15 +4,12 @@
 
 namespace espalier {
 
-ThreadPool::ThreadPool(int threads) {
-  for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
-}
-
 void ThreadPool::post(std::function<void()> task) {
   {
     const std::lock_guard lock(mutex_);
     if (stopped_) return;
     tasks_.push_back(std::move(task));
+    if (tasks_.size() > idle_ && std::ssize(threads_) < most_) threads_.emplace_back([this] { work(); });
   }
   changed_.notify_one();
 }
@@ -32,44 +29,6 @@ void ThreadPool::stop() {
 }
 
 void ThreadPool::work() {
-  std::unique_lock lock(mutex_);
-  while (true) {
-    changed_.wait(lock, [this] { return stopped_ || !tasks_.empty(); });
-    if (stopped_) return;
-    auto task = std::move(tasks_.front());
-    tasks_.pop_front();
-    lock.unlock();
-    task();
-    task = nullptr;
-    lock.lock();
-  }
-}
-
-void GrowingPool::post(std::function<void()> task) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (stopped_) return;
-    tasks_.push_back(std::move(task));
-    if (tasks_.size() > idle_ && std::ssize(threads_) < most_) threads_.emplace_back([this] { work(); });
-  }
-  changed_.notify_one();
-}
-
-void GrowingPool::stop() {
-  std::deque<std::function<void()>> dropped;
-  std::vector<std::thread> threads;
-  {
-    const std::lock_guard lock(mutex_);
-    stopped_ = true;
-    dropped.swap(tasks_);
-    threads.swap(threads_);
-  }
-  dropped.clear();
-  changed_.notify_all();
-  for (std::thread& thread : threads) thread.join();
-}
-
-void GrowingPool::work() {
   std::unique_lock lock(mutex_);
   while (true) {
     ++idle_;

@@ -18,10 +18,11 @@ class Executor {
   virtual void post(std::function<void()> task) = 0;
 };
 
-// A fixed number of threads and one queue: tasks begin in the order of their post.
+// One queue, and as many threads as tasks run at once, up to `most`: a task that hangs holds up nobody while there is
+// room. Tasks begin in the order of their post. Threads stay once they are made.
 class ThreadPool final : public Executor {
  public:
-  explicit ThreadPool(int threads);
+  explicit ThreadPool(int most) : most_(most) {}
   ~ThreadPool() override { stop(); }
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
@@ -29,29 +30,6 @@ class ThreadPool final : public Executor {
   void post(std::function<void()> task) override;
   // Waits for the tasks that run and drops those that have not begun, as a crash would: what must not be lost is an
   // intent in the store. Later posts are dropped too. Not from within a task.
-  void stop();
-
- private:
-  void work();
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::function<void()>> tasks_;
-  bool stopped_ = false;
-  std::vector<std::thread> threads_;
-};
-
-// As many threads as tasks run at once, up to `most`: a task that hangs holds up nobody while there is room. Threads
-// stay once they are made.
-class GrowingPool final : public Executor {
- public:
-  explicit GrowingPool(int most) : most_(most) {}
-  ~GrowingPool() override { stop(); }
-  GrowingPool(const GrowingPool&) = delete;
-  GrowingPool& operator=(const GrowingPool&) = delete;
-
-  void post(std::function<void()> task) override;
-  // As ThreadPool::stop().
   void stop();
 
  private:

@@ -108,22 +108,22 @@ TEST(ManualExecutorTest, RunsInOrderAndWhatTasksPostToo) {
   EXPECT_EQ(order, "abc");
 }
 
-TEST(GrowingPool, ATaskThatHangsHoldsUpNobody) {
+TEST(ThreadPoolGrows, ATaskThatHangsHoldsUpNobody) {
   std::promise<void> release;
   std::promise<void> ran;
-  GrowingPool pool(2);
+  ThreadPool pool(2);
   pool.post([&] { release.get_future().wait(); });
   pool.post([&] { ran.set_value(); });
   ran.get_future().wait();
   release.set_value();
 }
 
-TEST(GrowingPool, MakesNoMoreThreadsThanItMay) {
+TEST(ThreadPoolGrows, MakesNoMoreThreadsThanItMay) {
   std::atomic<int> at_once{0};
   std::atomic<int> most{0};
   std::promise<void> all;
   std::atomic<int> left{100};
-  GrowingPool pool(3);
+  ThreadPool pool(3);
   for (int i = 0; i < 100; ++i)
     pool.post([&] {
       most = std::max(most.load(), ++at_once);

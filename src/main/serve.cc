@@ -96,7 +96,7 @@ Result<void> run(const cli::ServeOptions& options, const sigset_t& ending) {
 
   ThreadPool steps(kStepThreads);
   ThreadPool provider_calls(kProviderThreads);
-  GrowingPool launches(kLaunchThreads);
+  ThreadPool launches(kLaunchThreads);
   engine::Engine engine(
       {clock, steps, provider_calls, *timers, **store, **provider, hub, Random::from_system, secret_hex, &launches},
       settings);
