@@ -14,6 +14,7 @@ namespace espalier::topology {
 namespace {
 
 constexpr std::size_t kMaxNotes = 5;
+constexpr std::string_view kPadding = "pad_";
 
 // Seats members in blocks, one call of plan_blocks.
 class Seating {
@@ -217,10 +218,9 @@ class Seating {
     Block out{name, {}, {}};
     std::ranges::sort(nodes, {}, [this](const Member* m) { return rank_of(m); });
     for (const auto* member : nodes) out.nodes.push_back(member->node_name);
-    // "_" is in no name of a slot.
     if (!rules_.short_blocks)
       for (auto i = out.nodes.size(); i < base(); ++i)
-        out.padding.push_back(fmt::format("pad_{}_{}", name, i - out.nodes.size() + 1));
+        out.padding.push_back(fmt::format("{}{}_{}", kPadding, name, i - out.nodes.size() + 1));
     return out;
   }
 
@@ -266,6 +266,8 @@ std::vector<int> sizes_of(const std::vector<Block>& blocks, const BlockRules& ru
 }
 
 }  // namespace
+
+bool is_padding(std::string_view node_name) { return node_name.starts_with(kPadding); }
 
 std::string_view domain_of(const Position& position) {
   const std::string_view domain = position.domain;

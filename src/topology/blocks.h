@@ -35,6 +35,9 @@ struct Memory {
 };
 BOOST_DESCRIBE_STRUCT(Memory, (), (blocks))
 
+// A name that fills a short block: "_" is in no name of a slot.
+bool is_padding(std::string_view node_name);
+
 // The NVLink domain that a position names; "" when it is not known. "null" and "N/A" have been seen for that.
 std::string_view domain_of(const Position& position);
 

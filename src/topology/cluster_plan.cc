@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "topology/compare.h"
+
 namespace espalier::topology {
 namespace {
 
@@ -63,6 +65,13 @@ void add_partitions(const Request& request, ClusterPlan& out, Memory& memory) {
   }
 }
 
+void add_places(const Plan& topology, std::map<std::string, std::string>& out) {
+  for (const auto& [node, unit] : leaves(topology)) {
+    auto& place = out[node];
+    place += fmt::format("{}{}:{}", place.empty() ? "" : ",", enum_name(topology.model), unit);
+  }
+}
+
 }  // namespace
 
 ClusterPlan plan_cluster(const Request& request, Memory& memory) {
@@ -86,13 +95,23 @@ std::vector<std::string> padding(const ClusterPlan& plan) {
 
 std::map<std::string, std::string> places(const ClusterPlan& plan) {
   std::map<std::string, std::string> out;
-  for (const auto& topology : plan.topologies) {
-    for (auto& [node, unit] : leaves(topology)) {
-      auto& place = out[node];
-      place += fmt::format("{}{}:{}", place.empty() ? "" : ",", enum_name(topology.model), unit);
-    }
-  }
+  for (const auto& topology : plan.topologies) add_places(topology, out);
   return out;
+}
+
+// The default first, as in a plan. Padding has no place: no machine will ever have those names.
+std::map<std::string, std::string> places(const std::vector<Shown>& shown) {
+  std::map<std::string, std::string> out;
+  for (const bool main : {true, false})
+    for (const auto& each : shown)
+      if (each.cluster_default == main) add_places(each.plan, out);
+  std::erase_if(out, [](const auto& item) { return is_padding(item.first); });
+  return out;
+}
+
+bool is_unplaced(std::string_view place) {
+  const auto unplaced = fmt::format("tree:{}", kUnplaced);
+  return place == unplaced || place.starts_with(unplaced + ",");
 }
 
 }  // namespace espalier::topology

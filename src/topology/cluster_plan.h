@@ -46,9 +46,15 @@ struct TopologyFiles {
 };
 TopologyFiles render(const ClusterPlan& plan);
 
+// For people: every topology, one below the other.
+std::string draw(const ClusterPlan& plan);
+
 // Names that slurm.conf must declare with State=FUTURE: Block::padding of all blocks.
 std::vector<std::string> padding(const ClusterPlan& plan);
 // Node → where it is, as its Topology= would say: "tree:leaf7,block:b3". Nodes of a flat cluster are left out.
 std::map<std::string, std::string> places(const ClusterPlan& plan);
+
+// "tree:unplaced", alone or among others.
+bool is_unplaced(std::string_view place);
 
 }  // namespace espalier::topology

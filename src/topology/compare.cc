@@ -100,6 +100,10 @@ Result<void> as_error(std::vector<std::string> differ) {
   return fail(ErrorCode::kConflict, "slurmctld shows another topology than planned: {}", fmt::join(differ, "; "));
 }
 
+bool has(const ClusterPlan& plan, Model model) {
+  return std::ranges::find(plan.topologies, model, &Plan::model) != plan.topologies.end();
+}
+
 bool is_flat(const std::vector<Shown>& shown) {
   const auto* main = default_of(shown);
   return main == nullptr || main->plan.model == Model::flat;
@@ -134,6 +138,9 @@ std::vector<std::string> differences(const ClusterPlan& plan, const std::vector<
       out.push_back(fmt::format("topology {} is not the default", enum_name(topology.model)));
     compare_plans(topology, found->plan, out);
   }
+  for (const auto& each : shown)
+    if (each.plan.model != Model::flat && &each != main && !has(plan, each.plan.model))
+      out.push_back(fmt::format("topology {} is not planned", each.name));
   return out;
 }
 

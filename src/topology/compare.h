@@ -9,6 +9,9 @@
 
 namespace espalier::topology {
 
+// Node → where slurmctld has it, as places() of a plan says it.
+std::map<std::string, std::string> places(const std::vector<Shown>& shown);
+
 // Every difference, for people; none: slurmctld agrees. Switches and blocks without nodes do not count, nor the order
 // of switches; the order of blocks does.
 std::vector<std::string> differences(const ClusterPlan& plan, const std::vector<Shown>& shown);

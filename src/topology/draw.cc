@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "slurm/hostlist.h"
-#include "topology/plan.h"
+#include "topology/cluster_plan.h"
 
 namespace espalier::topology {
 namespace {
@@ -32,6 +32,8 @@ class Drawing {
   explicit Drawing(const Plan& plan) {
     for (const auto& line : plan.switches) by_name_.emplace(line.name, &line);
     if (!plan.switches.empty()) add(plan.switches.front(), "", "", 0);
+    for (const auto& block : plan.blocks)
+      rows_.push_back({"", 0, block.name, shortened(slurm::compress(block.nodes)), block.nodes.size()});
   }
 
   [[nodiscard]] std::string text() const {
@@ -73,6 +75,17 @@ class Drawing {
 std::string draw(const Plan& plan) {
   if (plan.model == Model::flat) return fmt::format("flat: every node is as near as every other ({})\n", plan.because);
   return Drawing(plan).text();
+}
+
+std::string draw(const ClusterPlan& plan) {
+  if (plan.topologies.size() == 1) return draw(plan.main());
+  std::string out;
+  for (const auto& topology : plan.topologies) {
+    const bool main = &topology == &plan.main();
+    out += fmt::format("{}{}{}:\n{}", out.empty() ? "" : "\n", enum_name(topology.model), main ? " (default)" : "",
+                       draw(topology));
+  }
+  return out;
 }
 
 }  // namespace espalier::topology

@@ -10,6 +10,8 @@
 namespace espalier::topology {
 namespace {
 
+constexpr std::string_view kDomain = "domain=";
+
 std::vector<std::string> words_of(const std::string& line) {
   std::istringstream in(line);
   return {std::istream_iterator<std::string>(in), {}};
@@ -26,6 +28,24 @@ std::vector<std::string> nodes_below(const Plan& plan, const std::string& name) 
   return {};
 }
 
+// "gb200-7" is slot 7 of group gb200.
+Member member_of(const std::string& name, const std::vector<std::string>& words) {
+  Member out{name, words[1], std::nullopt};
+  if (const auto dash = name.rfind('-'); dash != std::string::npos) {
+    out.group = name.substr(0, dash);
+    out.number = std::atoi(name.c_str() + dash + 1);
+  }
+  if (words[2] == "-") return out;
+  out.position.emplace();
+  for (std::size_t i = 2; i < words.size(); ++i) {
+    if (words[i].starts_with(kDomain))
+      out.position->domain = words[i].substr(kDomain.size());
+    else
+      out.position->network_nodes.push_back(words[i]);
+  }
+  return out;
+}
+
 }  // namespace
 
 Result<std::vector<Member>> read_fabric(std::string_view text) {
@@ -37,9 +57,7 @@ Result<std::vector<Member>> read_fabric(std::string_view text) {
     if (words.size() < 3) return fail(ErrorCode::kInvalid, "'{}': nodes, type and network nodes are needed", line);
     const auto names = slurm::expand(words[0]);
     if (!names) return tl::unexpected(names.error());
-    std::optional<Position> position;
-    if (words[2] != "-") position = Position{{words.begin() + 2, words.end()}, ""};
-    for (const auto& name : *names) out.push_back({name, words[1], position});
+    for (const auto& name : *names) out.push_back(member_of(name, words));
   }
   return out;
 }

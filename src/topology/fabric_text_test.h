@@ -2,6 +2,7 @@
 //
 //   p5-[1-4] ml.p5.48xlarge spine leaf-1     host list, instance type, network nodes root first
 //   p5-[5-8] ml.p5.48xlarge -                "-": no position
+//   g-[1-18] ml.p6e-gb200.36xlarge spine leaf-2 domain=nvl-1
 //
 // Lines that begin with "#" are comments.
 #pragma once

@@ -103,6 +103,10 @@ std::string missing_topology(const ClusterPlan& plan, const std::vector<Shown>& 
     if (found->cluster_default != (&topology == &plan.main()))
       return fmt::format("the default becomes {}", enum_name(plan.main().model));
   }
+  for (const auto& each : shown)
+    if (each.plan.model != Model::flat &&
+        std::ranges::find(plan.topologies, each.plan.model, &Plan::model) == plan.topologies.end())
+      return fmt::format("topology {} is not planned", each.name);
   return "";
 }
 

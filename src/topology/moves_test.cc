@@ -119,6 +119,7 @@ TEST(Steps, SayWhyAReconfigureIsNeeded) {
   EXPECT_THAT(why(planned({kTree, kBlocks}), shown({kTree})), HasSubstr("topology block is new"));
   EXPECT_THAT(why(planned({kBlocks}), shown({kTree, kBlocks})), HasSubstr("the default becomes block"));
   EXPECT_THAT(why(planned({moved}, k2411), shown({kTree})), HasSubstr("from the file alone"));
+  EXPECT_THAT(why(planned({kTree}), shown({kTree, kBlocks})), HasSubstr("topology block is not planned"));
   auto extra = kTree;
   extra.switches[4].nodes = {"n4", "stranger"};
   EXPECT_THAT(why(planned({kTree}), shown({extra})), HasSubstr("stranger"));

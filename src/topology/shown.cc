@@ -141,7 +141,7 @@ class LinesReader {
 
 // ---- several topologies as YAML ------------------------------------------------------------------------------------
 
-std::string scalar(const YAML::Node& node) { return node.IsScalar() ? node.Scalar() : ""; }
+std::string scalar(const YAML::Node& node) { return node.IsDefined() && node.IsScalar() ? node.Scalar() : ""; }
 
 Result<void> read_switches(const YAML::Node& list, Shown& out) {
   for (const auto& each : list) {
@@ -164,7 +164,7 @@ Result<void> read_blocks(const YAML::Node& block, Shown& out) {
   return {};
 }
 
-// scontrol prints every kind that a topology is not as {}.
+// scontrol prints every kind that a topology is not as {}; without any topology it shows one that is nothing.
 Result<Shown> read_topology(const YAML::Node& node) {
   Shown out;
   out.name = scalar(node["topology"]);
@@ -176,7 +176,7 @@ Result<Shown> read_topology(const YAML::Node& node) {
   } else if (const auto block = node["block"]; block && block["blocks"]) {
     out.plan.model = Model::block;
     if (auto ok = read_blocks(block, out); !ok) return tl::unexpected(ok.error());
-  } else if (!node["flat"] || !node["flat"].IsScalar()) {
+  } else if (!node["flat"]) {
     return fail(ErrorCode::kInvalid, "topology {}: neither tree, block nor flat", out.name);
   }
   return out;

@@ -50,6 +50,13 @@ TEST(ReadShown, TakesNothingForFlat) {
   for (const auto* text : {"", "\n"}) EXPECT_TRUE(read_shown(text)->empty());
 }
 
+TEST(ReadShown, TakesATopologyThatIsNothingForFlat) {
+  const auto read = read_shown(
+      "%YAML 1.1\n---\n- topology: default\n  cluster_default: false\n  block: {}\n  flat: {}\n  tree: {}\n...\n");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->front().plan.model, Model::flat);
+}
+
 TEST(ReadShown, RefusesWhatSlurmDoesNotPrint) {
   for (const auto* text :
        {"slurm_load_topo error: Unable to contact slurm controller\n", "SwitchName=a Nodes=n[1-\n", "- topology: t\n",
