@@ -1,4 +1,5 @@
-// The commands, their options and their help. The only file that knows CLI11, which compiles slowly.
+// The commands, their options and their help. Only this file and topology_commands.cc know CLI11, which compiles
+// slowly.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -12,6 +13,7 @@
 #include "cli/duration.h"
 #include "cli/exit_code.h"
 #include "cli/nearest.h"
+#include "cli/topology_commands.h"
 #include "machine/enter.h"
 #include "model/names.h"
 
@@ -312,12 +314,15 @@ class CommandLine {
   }
 
   void add_topology() {
-    auto* group = add_group(app_, "topology", "The network of a cluster");
+    auto* group = add_group(app_, "topology", "The network of a cluster, of Espalier's or of any Slurm's");
     auto* show = add_command(*group, "show", "The topology that Slurm has, drawn",
                              "  espalier topology show demo\n  espalier topology show demo --file\n");
     add_cluster_name(show, cluster_);
     show->add_flag("--file", topology_file_, "Slurm's topology file instead");
     do_on(show, [this](Context& context) { return show_topology(context, cluster_, topology_file_); });
+    add_topology_commands(*group, topology_,
+                          {.add = [this](auto&&... what) { return add_command(what...); },
+                           .act_on = [this](CLI::App* app, Action action) { act_on(app, std::move(action)); }});
   }
 
   void add_capacity() {
@@ -413,6 +418,7 @@ class CommandLine {
   EventOptions events_;
   bool topology_file_ = false;
   std::string node_;
+  TopologyOptions topology_;
   CapacityOptions capacity_;
   SshOptions ssh_;
 };

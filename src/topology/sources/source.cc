@@ -9,7 +9,7 @@ bool has_room(Located& located, const std::string& id) {
 }
 
 std::string_view trim(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r";
+  constexpr std::string_view kBlank = " \t\r\n";
   const auto begin = text.find_first_not_of(kBlank);
   if (begin == std::string_view::npos) return {};
   return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
