@@ -76,6 +76,21 @@ class ApiTest : public testing::Test {
   }
 
  private:
+  // An answer has no member that its shape does not know.
+  static void expect_known(const Shape& known, const json::value& value, const std::string& path) {
+    if (value.is_array())
+      for (const auto& item : value.get_array()) expect_known(shape(known.member), item, path + "[]");
+    if (!value.is_object()) return;
+    for (const auto& [name, item] : value.get_object()) {
+      const auto at = path + "." + std::string(name);
+      if (known.type == "map") return expect_known(shape(known.value), item, at);
+      const auto found = known.members.find(std::string(name));
+      if (found == known.members.end())
+        ADD_FAILURE() << at << " is not in the shape";
+      else
+        expect_known(shape(found->second.shape), item, at);
+    }
+  }
   static void check_output(const std::string& target, json::object body) {
     const Shape* shape = output_shape(target);
     if (!shape) return;
@@ -85,6 +100,7 @@ class ApiTest : public testing::Test {
         for (const auto* name : {"InstanceId", "LaunchTime"})
           if (!node.as_object().contains(name))
             node.as_object()[name] = *name == 'L' ? json::value(0) : json::value("");
+    expect_known(*shape, body, target);
     const auto valid = validate(*shape, body);
     EXPECT_TRUE(valid) << target << ": " << (valid ? "" : valid.error().message) << json::serialize(body);
   }

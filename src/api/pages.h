@@ -38,24 +38,32 @@ struct Page {
   std::string next;  // token, "" at the end
 };
 
-// Sorts `all` by key and cuts the page that the request asks for (SortOrder, MaxResults, NextToken).
+// Leaves the first `most` items, in order; true when there were more. Sorts no more than it leaves.
+template <typename T, typename Before>
+bool cut(std::vector<T>& items, std::size_t most, Before before) {
+  const bool more = items.size() > most;
+  if (more) {
+    std::nth_element(items.begin(), items.begin() + static_cast<std::ptrdiff_t>(most), items.end(), before);
+    items.resize(most);
+  }
+  std::sort(items.begin(), items.end(), before);
+  return more;
+}
+
+// Cuts out of `all` the page that the request asks for (SortOrder, MaxResults, NextToken).
 template <typename T>
 Result<Page<T>> cut_page(std::vector<Keyed<T>> all, const std::string& scope, const std::string& token, bool descending,
                          std::size_t most) {
   const auto before = [descending](const std::string& a, const std::string& b) { return descending ? b < a : a < b; };
-  std::sort(all.begin(), all.end(), [&](const auto& a, const auto& b) { return before(a.first, b.first); });
-  auto from = all.begin();
   if (!token.empty()) {
     const auto last = read_token(scope, token);
     if (!last) return tl::unexpected(last.error());
-    from = std::find_if(all.begin(), all.end(), [&](const auto& item) { return before(*last, item.first); });
+    std::erase_if(all, [&](const auto& item) { return !before(*last, item.first); });
   }
+  const bool more = cut(all, most, [&](const auto& a, const auto& b) { return before(a.first, b.first); });
   Page<T> page;
-  for (; from != all.end() && page.items.size() < most; ++from) {
-    page.items.push_back(std::move(from->second));
-    page.next = from->first;
-  }
-  page.next = from == all.end() ? "" : make_token(scope, page.next);
+  if (more) page.next = make_token(scope, all.back().first);
+  for (auto& item : all) page.items.push_back(std::move(item.second));
   return page;
 }
 

@@ -10,7 +10,8 @@
 namespace espalier {
 namespace embedded {
 extern const std::string_view shapes_json;
-}
+extern const std::string_view espalier_json;
+}  // namespace embedded
 
 namespace api {
 
@@ -23,7 +24,7 @@ BOOST_DESCRIBE_STRUCT(Model, (), (operations, shapes))
 namespace {
 
 [[noreturn]] void broken(const std::string& why) {
-  log::error("api: shapes.json is broken: {}", why);
+  log::error("api: shapes.json or espalier.json is broken: {}", why);
   std::abort();
 }
 
@@ -32,20 +33,28 @@ void set_instance_types(Shape& shape) {
   shape.hint = instance_type_hint;
 }
 
+Model read_model(std::string_view text) {
+  auto parsed = parse_json(text);
+  if (!parsed) broken(parsed.error().message);
+  auto read = from_json<Model>(*parsed);
+  if (!read) broken(read.error().message);
+  return std::move(*read);
+}
+
 const Model& model() {
   static const Model instance = [] {
-    auto parsed = parse_json(embedded::shapes_json);
-    if (!parsed) broken(parsed.error().message);
-    auto read = from_json<Model>(*parsed);
-    if (!read) broken(read.error().message);
-    for (auto& [name, shape] : read->shapes) {
+    Model all = read_model(embedded::shapes_json);
+    Model own = read_model(embedded::espalier_json);
+    all.operations.merge(own.operations);
+    all.shapes.merge(own.shapes);
+    for (auto& [name, shape] : all.shapes) {
       if (shape.pattern.empty()) continue;
       shape.regex =
           std::make_shared<const re2::RE2>(shape.match.empty() ? shape.pattern : shape.match, re2::RE2::Quiet);
       if (!shape.regex->ok()) broken(name + ": " + shape.regex->error());
     }
-    set_instance_types(read->shapes["ClusterInstanceType"]);
-    return std::move(*read);
+    set_instance_types(all.shapes["ClusterInstanceType"]);
+    return all;
   }();
   return instance;
 }

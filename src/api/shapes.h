@@ -1,4 +1,5 @@
-// The shapes of all operations, from shapes.json: facts of the service's published model in a form of our own.
+// The shapes of all operations: shapes.json has the facts of the service's published model in a form of our own,
+// espalier.json in the same form what is ours, with `doc`, from which docs/wire-own.md is made.
 //
 //   operations  target → names of the input and output shape, the errors that the service documents for it
 //   shapes      name → type and constraints. `match` is the pattern for RE2 where `pattern` has look-ahead; `oneOf` a
@@ -31,8 +32,9 @@ struct Member {
   bool required = false;
   bool eks = false;
   std::string refuse, need;
+  std::string doc;
 };
-BOOST_DESCRIBE_STRUCT(Member, (), (shape, required, eks, refuse, need))
+BOOST_DESCRIBE_STRUCT(Member, (), (shape, required, eks, refuse, need, doc))
 
 struct Shape {
   std::string type;                      // structure, list, map, string, integer, number, boolean, timestamp
@@ -52,8 +54,9 @@ struct OperationModel {
   std::string input, output;        // names of shapes; "" where nothing is known
   std::vector<std::string> errors;  // beside those that every operation may answer
   bool eks = false;                 // for clusters with Orchestrator.Eks
+  std::string doc;
 };
-BOOST_DESCRIBE_STRUCT(OperationModel, (), (input, output, errors, eks))
+BOOST_DESCRIBE_STRUCT(OperationModel, (), (input, output, errors, eks, doc))
 
 // Aborts when there is none: the data file is part of the program, and a test walks it.
 const Shape& shape(const std::string& name);
