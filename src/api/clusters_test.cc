@@ -21,8 +21,8 @@ TEST_F(ClusterApi, CreateAndDescribe) {
   const auto& groups = out["InstanceGroups"].as_array();
   ASSERT_EQ(groups.size(), 2u);
   EXPECT_EQ(json::serialize(groups[0]),
-            R"({"InstanceGroupName":"controller","InstanceType":"ml.c5.xlarge","CurrentCount":0,"TargetCount":1,)"
-            R"("MinCount":0,"Status":"Creating","SlurmConfig":{"NodeType":"Controller"},)"
+            R"({"InstanceGroupName":"controller","CurrentCount":0,"TargetCount":1,)"
+            R"("MinCount":0,"Status":"Creating","SlurmConfig":{"NodeType":"Controller"},"InstanceType":"ml.c5.xlarge",)"
             R"("LifeCycleConfig":{"SourceS3Uri":"s3://sagemaker-demo/","OnCreate":"on_create.sh"},)"
             R"("ExecutionRole":"arn:aws:iam::000000000000:role/demo"})");
   EXPECT_EQ(groups[1].at("MinCount"), 1);
@@ -50,6 +50,24 @@ TEST_F(ClusterApi, CountsWhatIsUp) {
   EXPECT_EQ(workers.at("CurrentCount"), 1);
   EXPECT_EQ(workers.at("TargetCount"), 3);
   EXPECT_EQ(workers.at("ActiveOperations"), (json::object{{"Scaling", 1}}));
+}
+
+TEST_F(ClusterApi, FlexibleGroupsShowEachType) {
+  auto& state = create_demo();
+  state.groups["workers"].instance_types = {"ml.p5.48xlarge", "ml.p5e.48xlarge"};
+  clusters.launch(state, "workers-1", SlotState::Ready).instance_type = "ml.p5e.48xlarge";
+  clusters.launch(state, "workers-2", SlotState::Booting);
+  auto out = good("DescribeCluster", R"({"ClusterName": "demo"})");
+  const auto& workers = out["InstanceGroups"].as_array()[1].as_object();
+  EXPECT_FALSE(workers.contains("InstanceType"));
+  EXPECT_EQ(workers.at("CurrentCount"), 1);
+  EXPECT_EQ(workers.at("InstanceRequirements").at("CurrentInstanceTypes"),
+            (json::array{"ml.p5.48xlarge", "ml.p5e.48xlarge"}));
+  EXPECT_EQ(json::serialize(workers.at("InstanceTypeDetails")),
+            R"([{"InstanceType":"ml.p5.48xlarge","CurrentCount":0,"ThreadsPerCore":2},)"
+            R"({"InstanceType":"ml.p5e.48xlarge","CurrentCount":1,"ThreadsPerCore":2}])");
+  const auto nodes = good("ListClusterNodes", R"({"ClusterName": "demo"})").at("ClusterNodeSummaries");
+  EXPECT_EQ(nodes.as_array()[0].at("InstanceType"), "ml.p5e.48xlarge");
 }
 
 TEST_F(ClusterApi, FailureMessageIsShown) {

@@ -36,12 +36,11 @@ class DocumentedErrors : public ApiTest, public testing::WithParamInterface<Docu
       return demo_of(target);
     }
     clusters.quotas.instances_per_cluster = 4;  // what the cluster has
+    clusters.add_answer = fail(ErrorCode::kLimit, "the limit is 4");
     auto more = target == "SageMaker.CreateCluster" ? demo : demo_of(target);
-    if (more.contains("NodesToAdd"))
-      more["NodesToAdd"].as_array()[0].as_object()["InstanceGroupName"] = "workers";
-    else
-      more["InstanceGroups"] = demo.at("InstanceGroups");
-    if (more.contains("InstanceGroups")) more["InstanceGroups"].as_array()[1].as_object()["InstanceCount"] = 4;
+    if (target == "SageMaker.BatchAddClusterNodes") return more;
+    more["InstanceGroups"] = demo.at("InstanceGroups");
+    more["InstanceGroups"].as_array()[1].as_object()["InstanceCount"] = 4;
     if (target == "SageMaker.CreateCluster") more["ClusterName"] = "other";
     return more;
   }

@@ -11,7 +11,7 @@ namespace espalier::api {
 json::object own_node(const engine::View& view, const Group& group, const Slot& slot,
                       const std::map<std::string, std::string>& leaves) {
   json::object out{{"NodeName", slot.node_name},        {"NodeLogicalId", slot.id.value},
-                   {"InstanceGroupName", slot.group},   {"InstanceType", group.instance_type},
+                   {"InstanceGroupName", slot.group},   {"InstanceType", slot.instance_type},
                    {"NodeType", enum_name(group.type)}, {"State", enum_name(slot.state)},
                    {"Since", timestamp(slot.since)},    {"Attempts", slot.attempts}};
   if (slot.machine) {

@@ -157,6 +157,7 @@ class FakeClusters final : public engine::Clusters {
       slot.id = SlotId(fmt::format("00000000-0000-4000-8000-{:012}", state.slots.size() + 1));
       slot.group = group.name;
       slot.number = number;
+      slot.instance_type = group.instance_type;
       slot.node_name = fmt::format("{}-{}", group.name, number);
       slot.created_at = now;
       state.slots[slot.id] = slot;

@@ -52,6 +52,7 @@ TEST_F(Nodes, SortsNumbersAsNumbers) {
     slot.id = SlotId(fmt::format("x-{}", n));
     slot.group = "workers";
     slot.number = n;
+    slot.instance_type = "ml.p5.48xlarge";
     state->slots[slot.id] = slot;
   }
   const auto nodes = list(R"("IncludeNodeLogicalIds": true, "SortBy": "NAME", "SortOrder": "Descending")");

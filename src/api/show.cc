@@ -23,11 +23,33 @@ bool is_up(const Slot& slot) {
   return slot.machine && (slot.state == SlotState::Ready || slot.state == SlotState::Draining);
 }
 
-json::object group_details(const Group& group, int current) {
-  json::object out{{"InstanceGroupName", group.name},   {"InstanceType", group.instance_type},
-                   {"CurrentCount", current},           {"TargetCount", group.target_count},
-                   {"MinCount", group.min_count},       {"Status", enum_name(group.status)},
-                   {"SlurmConfig", slurm_config(group)}};
+using Counts = std::map<std::string, int>;  // by instance type
+
+// A flexible group has a list of types instead of one.
+void show_types(const Group& group, const Counts& current, json::object& out) {
+  if (group.instance_types.empty()) {
+    out["InstanceType"] = group.instance_type;
+    return;
+  }
+  const auto types = to_json(group.instance_types);
+  out["InstanceRequirements"] = {{"CurrentInstanceTypes", types}, {"DesiredInstanceTypes", types}};
+  json::array details;
+  for (const auto& type : group.instance_types) {
+    const auto found = current.find(type);
+    json::object one{{"InstanceType", type}, {"CurrentCount", found == current.end() ? 0 : found->second}};
+    echo(group.spec, {"ThreadsPerCore"}, one);
+    details.push_back(std::move(one));
+  }
+  out["InstanceTypeDetails"] = std::move(details);
+}
+
+json::object group_details(const Group& group, const Counts& current) {
+  int up = 0;
+  for (const auto& [type, count] : current) up += count;
+  json::object out{{"InstanceGroupName", group.name},   {"CurrentCount", up},
+                   {"TargetCount", group.target_count}, {"MinCount", group.min_count},
+                   {"Status", enum_name(group.status)}, {"SlurmConfig", slurm_config(group)}};
+  show_types(group, current, out);
   echo(group.spec,
        {"LifeCycleConfig", "ExecutionRole", "ThreadsPerCore", "InstanceStorageConfigs", "OnStartDeepHealthChecks",
         "TrainingPlanArn", "OverrideVpcConfig", "ScheduledUpdateConfig", "CapacityRequirements", "NetworkInterface"},
@@ -45,7 +67,8 @@ std::string dns_name(const Cluster& cluster, std::string address) {
 json::object status_of(const Slot& slot) {
   json::object out{{"Status", enum_name(instance_status(slot))}};
   if (slot.state == SlotState::Draining)
-    out["Message"] = "Draining: it is released when its running jobs have ended.";
+    out["Message"] = slot.wanted ? "Draining: it gets another machine when its running jobs have ended."
+                                 : "Draining: it is released when its running jobs have ended.";
   else if (!slot.failure_message.empty())
     out["Message"] = slot.failure_message;
   return out;
@@ -58,15 +81,14 @@ json::object ultra_server(const std::string& domain, const std::string& instance
 }
 
 // What summary and details have in common.
-json::object node(const ClusterState& state, const Slot& slot) {
-  const auto group = state.groups.find(slot.group);
-  const std::string type = group == state.groups.end() ? "" : group->second.instance_type;
+json::object node(const Cluster& cluster, const Slot& slot) {
+  const std::string& type = slot.instance_type;
   json::object out{{"InstanceGroupName", slot.group}, {"InstanceType", type}, {"InstanceStatus", status_of(slot)}};
   if (!slot.machine) return out;
   const auto& machine = *slot.machine;
   out["InstanceId"] = machine.id.value;
   out["LaunchTime"] = timestamp(machine.launched_at);
-  if (!machine.address.empty()) out["PrivateDnsHostname"] = dns_name(state.cluster, machine.address);
+  if (!machine.address.empty()) out["PrivateDnsHostname"] = dns_name(cluster, machine.address);
   if (!machine.position.domain.empty()) out["UltraServerInfo"] = ultra_server(machine.position.domain, type);
   return out;
 }
@@ -93,8 +115,9 @@ json::object cluster_details(const ClusterState& state) {
   if (!state.cluster.failure_message.empty()) out["FailureMessage"] = state.cluster.failure_message;
   out["NodeRecovery"] = state.cluster.node_recovery;
   echo(state.cluster.spec, {"VpcConfig", "Orchestrator", "NodeProvisioningMode"}, out);
-  std::map<std::string, int> up;
-  for (const auto& [id, slot] : state.slots) up[slot.group] += is_up(slot);
+  std::map<std::string, Counts> up;
+  for (const auto& [id, slot] : state.slots)
+    if (is_up(slot)) ++up[slot.group][slot.instance_type];
   std::vector<const Group*> groups;
   for (const auto& [name, group] : state.groups) groups.push_back(&group);
   std::stable_sort(groups.begin(), groups.end(), [](const Group* a, const Group* b) {
@@ -109,13 +132,13 @@ json::object cluster_details(const ClusterState& state) {
 Time creation_time(const Slot& slot) { return slot.machine ? slot.machine->launched_at : slot.created_at; }
 
 json::object node_summary(const ClusterState& state, const Slot& slot, bool with_logical_id) {
-  json::object out = node(state, slot);
+  json::object out = node(state.cluster, slot);
   if (with_logical_id) out["NodeLogicalId"] = slot.id.value;
   return out;
 }
 
 json::object node_details(const ClusterState& state, const Slot& slot) {
-  json::object out = node(state, slot);
+  json::object out = node(state.cluster, slot);
   out["NodeLogicalId"] = slot.id.value;
   out["CapacityType"] = "OnDemand";
   if (const auto group = state.groups.find(slot.group); group != state.groups.end())

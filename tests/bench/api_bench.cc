@@ -35,6 +35,7 @@ FakeClusters& big_cluster() {
       slot.id = SlotId(random.uuid());
       slot.group = fmt::format("group-{}", n % kGroups);
       slot.number = n / kGroups + 1;
+      slot.instance_type = "ml.p5.48xlarge";
       slot.node_name = fmt::format("{}-{}", slot.group, slot.number);
       slot.state = SlotState::Ready;
       slot.machine = Machine{MachineId(fmt::format("i-{:017x}", n)), "10.77.1.2", {}, "us-west-2a", Time(Millis(n))};
