@@ -98,7 +98,7 @@ TEST_F(ClusterApi, RefusalsSayWhatToPass) {
       {demo_with("/Orchestrator", "null"), R"(pass Orchestrator={"Slurm":{}})"},
       {demo_with("/Orchestrator", "{}"), "exactly one of [Eks, Slurm]"},
       {demo_with("/Orchestrator/Slurm/SlurmConfigStrategy", "\"Merge\""),
-       R"('orchestrator.slurm.slurmConfigStrategy' failed to satisfy constraint: Member is not available)"},
+       R"('orchestrator.slurm.slurmConfigStrategy' failed to satisfy constraint: Member is not served)"},
       {demo_with("/InstanceGroups/1/InstanceType", "\"ml.p9.48xlarge\""),
        "Value 'ml.p9.48xlarge' at 'instanceGroups.2.member.instanceType'"},
       {demo_with("/InstanceGroups/1/InstanceType", "null"), "exactly one of InstanceType and InstanceRequirements"},

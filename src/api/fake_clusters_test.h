@@ -43,7 +43,9 @@ class FakeClusters final : public engine::Clusters {
     additions.push_back(request);
     reply(add_answer);
   }
-  void update_software(const ClusterId&, const reconcile::UpdateSoftware& request, Changed reply) override {
+  void update_software(const ClusterId& id, const reconcile::UpdateSoftware& request, Changed reply) override {
+    if (states.at(id).cluster.status == ClusterStatus::Deleting)
+      return reply(fail(ErrorCode::kConflict, "The cluster is being deleted"));
     software_updates.push_back(request);
     reply({});
   }

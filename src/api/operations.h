@@ -34,6 +34,7 @@ engine::Clusters::Changed answer_when_done(json::object answer, Done done);
 std::vector<Operation> cluster_operations();
 std::vector<Operation> node_operations();
 std::vector<Operation> batch_operations();
+std::vector<Operation> software_operations();
 std::vector<Operation> event_operations();
 std::vector<Operation> tag_operations();
 std::vector<Operation> own_operations();

@@ -23,7 +23,7 @@ bool is_up(const Slot& slot) {
   return slot.machine && (slot.state == SlotState::Ready || slot.state == SlotState::Draining);
 }
 
-using Counts = std::map<std::string, int>;  // by instance type
+using Counts = std::map<std::string, int>;  // by instance type or image
 
 // A flexible group has a list of types instead of one.
 void show_types(const Group& group, const Counts& current, json::object& out) {
@@ -43,13 +43,46 @@ void show_types(const Group& group, const Counts& current, json::object& out) {
   out["InstanceTypeDetails"] = std::move(details);
 }
 
-json::object group_details(const Group& group, const Counts& current) {
-  int up = 0;
-  for (const auto& [type, count] : current) up += count;
-  json::object out{{"InstanceGroupName", group.name},   {"CurrentCount", up},
+bool is_under_way(const SoftwareUpdate& update) {
+  return update.status == SoftwareUpdateStatus::Pending || update.status == SoftwareUpdateStatus::InProgress ||
+         update.status == SoftwareUpdateStatus::RollbackInProgress;
+}
+
+json::object machines(int count) { return {{"Type", "INSTANCE_COUNT"}, {"Value", count}}; }
+
+// Which release of the image its machines have, and how far an update of it is.
+void show_software(const Group& group, const Counts& images, json::object& out) {
+  const auto& update = group.update;
+  const bool under_way = update && is_under_way(*update);
+  std::string current = images.empty() ? "" : images.begin()->first;
+  if (update) current = under_way ? update->image_before : group.image;
+  const auto& desired = group.image.empty() ? current : group.image;
+  if (!current.empty()) out["CurrentImageId"] = current;
+  if (!desired.empty()) out["DesiredImageId"] = desired;
+  if (!update) return;
+  const auto there = images.find(desired);
+  out["SoftwareUpdateStatus"] = enum_name(update->status);
+  out["TargetStateCount"] = there == images.end() ? 0 : there->second;
+  if (!under_way) return;
+  out["ActiveSoftwareUpdateConfig"] = {
+      {"RollingUpdatePolicy",
+       {{"MaximumBatchSize", machines(update->batch_size)},
+        {"RollbackMaximumBatchSize", machines(update->rollback_batch_size)}}},
+      {"WaitIntervalInSeconds", std::chrono::duration_cast<std::chrono::seconds>(update->wait).count()}};
+}
+
+// Of a group: what is up.
+struct Up {
+  int count = 0;
+  Counts types, images;
+};
+
+json::object group_details(const Group& group, const Up& up) {
+  json::object out{{"InstanceGroupName", group.name},   {"CurrentCount", up.count},
                    {"TargetCount", group.target_count}, {"MinCount", group.min_count},
                    {"Status", enum_name(group.status)}, {"SlurmConfig", slurm_config(group)}};
-  show_types(group, current, out);
+  show_types(group, up.types, out);
+  show_software(group, up.images, out);
   echo(group.spec,
        {"LifeCycleConfig", "ExecutionRole", "ThreadsPerCore", "InstanceStorageConfigs", "OnStartDeepHealthChecks",
         "TrainingPlanArn", "OverrideVpcConfig", "ScheduledUpdateConfig", "CapacityRequirements", "NetworkInterface"},
@@ -115,9 +148,14 @@ json::object cluster_details(const ClusterState& state) {
   if (!state.cluster.failure_message.empty()) out["FailureMessage"] = state.cluster.failure_message;
   out["NodeRecovery"] = state.cluster.node_recovery;
   echo(state.cluster.spec, {"VpcConfig", "Orchestrator", "NodeProvisioningMode"}, out);
-  std::map<std::string, Counts> up;
-  for (const auto& [id, slot] : state.slots)
-    if (is_up(slot)) ++up[slot.group][slot.instance_type];
+  std::map<std::string, Up> up;
+  for (const auto& [id, slot] : state.slots) {
+    if (!is_up(slot)) continue;
+    auto& of_group = up[slot.group];
+    ++of_group.count;
+    ++of_group.types[slot.instance_type];
+    if (!slot.machine->image.empty()) ++of_group.images[slot.machine->image];
+  }
   std::vector<const Group*> groups;
   for (const auto& [name, group] : state.groups) groups.push_back(&group);
   std::stable_sort(groups.begin(), groups.end(), [](const Group* a, const Group* b) {
@@ -145,6 +183,7 @@ json::object node_details(const ClusterState& state, const Slot& slot) {
     echo(group->second.spec,
          {"LifeCycleConfig", "OverrideVpcConfig", "ThreadsPerCore", "InstanceStorageConfigs", "NetworkInterface"}, out);
   if (!slot.machine) return out;
+  if (!slot.machine->image.empty()) out["CurrentImageId"] = slot.machine->image;
   if (!slot.machine->address.empty()) out["PrivatePrimaryIp"] = slot.machine->address;
   if (!slot.machine->zone.empty()) out["Placement"] = {{"AvailabilityZone", slot.machine->zone}};
   return out;

@@ -43,10 +43,10 @@ TEST_F(Wire, UnknownOperations) {
 }
 
 TEST_F(Wire, OperationsNotServedYetAreNamed) {
-  const auto reply = call("UpdateClusterSoftware", "not even JSON");
+  const auto reply = call("StartClusterHealthCheck", "not even JSON");
   EXPECT_EQ(reply.status, 404);
   EXPECT_EQ(reply.type(), "UnknownOperationException");
-  EXPECT_THAT(reply.message(), AllOf(HasSubstr("UpdateClusterSoftware"), HasSubstr("does not serve yet")));
+  EXPECT_THAT(reply.message(), AllOf(HasSubstr("StartClusterHealthCheck"), HasSubstr("does not serve yet")));
 }
 
 TEST_F(Wire, OperationsForEksSaySo) {
