@@ -1,4 +1,6 @@
 // CreateCluster, UpdateCluster, DeleteCluster, DescribeCluster, ListClusters.
+#include <set>
+
 #include "api/lookup.h"
 #include "api/pages.h"
 #include "api/read.h"
@@ -46,11 +48,18 @@ Result<json::object> describe_cluster(const Services& services, const Call& call
   return read_cluster(services, call, [](const engine::View& view) { return cluster_details(view.state); });
 }
 
-bool is_listed(const Cluster& cluster, const json::object& input) {
+std::set<std::string> training_plans(const ClusterState& state) {
+  std::set<std::string> plans;
+  for (const auto& [name, group] : state.groups)
+    if (member(group.spec, "TrainingPlanArn")) plans.insert(text(group.spec, "TrainingPlanArn"));
+  return plans;
+}
+
+bool is_listed(const Cluster& cluster, const std::set<std::string>& plans, const json::object& input) {
   const auto after = time(input, "CreationTimeAfter");
   const auto before = time(input, "CreationTimeBefore");
-  // Training plans are not served, so no cluster has one.
-  return cluster.name.find(text(input, "NameContains")) != std::string::npos && !member(input, "TrainingPlanArn") &&
+  return cluster.name.find(text(input, "NameContains")) != std::string::npos &&
+         (!member(input, "TrainingPlanArn") || plans.contains(text(input, "TrainingPlanArn"))) &&
          (!after || cluster.created_at > *after) && (!before || cluster.created_at < *before);
 }
 
@@ -58,12 +67,17 @@ Result<json::object> list_clusters(const Services& services, const Call& call) {
   const auto& input = call.input;
   const bool by_name = text(input, "SortBy") == "NAME";
   std::vector<Keyed<json::object>> all;
-  for (const auto& id : services.clusters.list(call.caller.account, call.caller.region)) {
-    const auto row = cluster_row(services, id);
-    if (!row || !is_listed(*row, input)) continue;  // gone since: not in the list
-    if (!call.caller.may_see(row->name)) continue;
-    all.emplace_back((by_name ? row->name : sortable(row->created_at)) + " " + id.value, cluster_summary(*row));
-  }
+  const auto list = [&](const engine::View& view) {
+    const auto& cluster = view.state.cluster;
+    const auto plans = training_plans(view.state);
+    if (!is_listed(cluster, plans, input) || !call.caller.may_see(cluster.name)) return;
+    auto summary = cluster_summary(cluster);
+    if (!plans.empty()) summary["TrainingPlanArns"] = json::array(plans.begin(), plans.end());
+    all.emplace_back((by_name ? cluster.name : sortable(cluster.created_at)) + " " + cluster.id.value,
+                     std::move(summary));
+  };
+  for (const auto& id : services.clusters.list(call.caller.account, call.caller.region))
+    (void)services.clusters.read(id, list);  // gone since: not in the list
   auto page = cut_page(std::move(all), page_scope("ListClusters", call.caller.region, input), text(input, "NextToken"),
                        text(input, "SortOrder") == "Descending",
                        static_cast<std::size_t>(number(input, "MaxResults", kPageDefault)));

@@ -207,6 +207,20 @@ TEST_F(ListClusters, Filters) {
   EXPECT_EQ(names(R"("CreationTimeBefore": 1767225601)"), "c");
 }
 
+TEST_F(ListClusters, ByTrainingPlan) {
+  const std::string plan = "arn:aws:sagemaker:us-west-2:123456789012:training-plan/large";
+  good("CreateCluster", [&] {
+    auto demo = parse_json(kDemo).value();
+    demo.at_pointer("/ClusterName") = "d";
+    demo.at_pointer("/InstanceGroups/1").as_object()["TrainingPlanArn"] = plan;
+    return json::serialize(demo);
+  }());
+  EXPECT_EQ(names(fmt::format(R"("TrainingPlanArn": "{}")", plan)), "d");
+  EXPECT_EQ(names(fmt::format(R"("TrainingPlanArn": "{}r")", plan)), "");
+  const auto out = good("ListClusters", R"({"NameContains": "d"})");
+  EXPECT_EQ(out.at("ClusterSummaries").as_array()[0].at("TrainingPlanArns"), json::array{plan});
+}
+
 TEST_F(ListClusters, Pages) {
   EXPECT_EQ(names("", 1), "cab");
   EXPECT_EQ(names(R"("SortBy": "NAME", "SortOrder": "Descending")", 2), "cba");
