@@ -188,7 +188,11 @@ struct Key {
 // prefix → its rank in natural order.
 std::unordered_map<std::string_view, std::uint32_t> ranks_of(const std::vector<Split>& splits) {
   std::unordered_map<std::string_view, std::uint32_t> ranks;
-  for (const auto& split : splits) ranks.try_emplace(split.prefix);
+  const std::string_view* last = nullptr;  // neighbours often share a prefix
+  for (const auto& split : splits) {
+    if (last == nullptr || *last != split.prefix) ranks.try_emplace(split.prefix);
+    last = &split.prefix;
+  }
   std::vector<std::string_view> prefixes;
   prefixes.reserve(ranks.size());
   for (const auto& [prefix, rank] : ranks) prefixes.push_back(prefix);
@@ -252,7 +256,7 @@ std::vector<std::uint32_t> natural_order(const std::vector<std::string_view>& na
   const auto ranks = ranks_of(splits);
   std::vector<Key> keys;
   keys.reserve(names.size());
-  const std::string_view* last = nullptr;  // neighbours often share a prefix
+  const std::string_view* last = nullptr;
   std::uint32_t rank = 0;
   for (const auto& split : splits) {
     if (last == nullptr || *last != split.prefix) rank = ranks.at(split.prefix);

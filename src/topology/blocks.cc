@@ -16,14 +16,17 @@ namespace {
 constexpr std::size_t kMaxNotes = 5;
 constexpr std::string_view kPadding = "pad_";
 
-// Seats members in blocks, one call of plan_blocks.
+constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+// Seats members in blocks, one call of plan_blocks. Members are numbered in natural order, blocks as in the memory.
 class Seating {
  public:
   Seating(const std::vector<Member>& members, const BlockRules& rules, Memory& memory, std::vector<std::string>& notes)
       : members_(in_order(members)), rules_(rules), memory_(memory), notes_(notes) {}
 
   std::vector<Block> blocks() {
-    adopt_memory();
+    for (std::size_t i = 0; i < memory_.blocks.size(); ++i) index(i);
+    seats_.resize(memory_.blocks.size());
     sort_out();
     declare_nominal();
     bind_domains();
@@ -34,175 +37,192 @@ class Seating {
   }
 
  private:
-  struct Seat {
-    std::vector<const Member*> nodes;
+  using Nodes = std::vector<std::size_t>;
+
+  struct Group {
+    std::vector<std::size_t> blocks;   // all of it, in order
+    std::vector<std::size_t> by_seat;  // number - 1 → block
+    int last = 0;                      // the highest number of a block
+    int slots = 0;                     // the highest number of a slot
+    std::size_t first_room = 0;        // blocks before it are full
+  };
+
+  struct Domain {
+    std::string_view name;  // a member's
+    std::size_t block = kNone;
+    Nodes nodes;
   };
 
   [[nodiscard]] std::size_t base() const { return static_cast<std::size_t>(rules_.base_size); }
-  [[nodiscard]] bool has_room(std::size_t at) const { return seats_[at].nodes.size() < base(); }
-  [[nodiscard]] int number_of(const Member& member) const { return (member.number - 1) / rules_.base_size + 1; }
+  [[nodiscard]] bool has_room(std::size_t at) const { return seats_[at].size() < base(); }
+  [[nodiscard]] int number_of(int slot) const { return (slot - 1) / rules_.base_size + 1; }
 
-  static std::string key(std::string_view group, int number) { return fmt::format("{}/{}", group, number); }
-
-  void adopt_memory() {
-    for (std::size_t i = 0; i < memory_.blocks.size(); ++i) index(i);
-    seats_.resize(memory_.blocks.size());
+  // Neighbours are of one group.
+  Group& group(const std::string& name) {
+    if (last_group_ == nullptr || *last_group_name_ != name) {
+      const auto found = groups_.try_emplace(name).first;
+      last_group_name_ = &found->first;
+      last_group_ = &found->second;
+    }
+    return *last_group_;
   }
 
   void index(std::size_t at) {
     const auto& block = memory_.blocks[at];
     names_.reserve(block.name);
-    if (block.number > 0) by_seat_.emplace(key(block.group, block.number), at);
-    if (!block.domain.empty()) by_domain_.emplace(block.domain, at);
-    auto& last = last_number_[block.group];
-    last = std::max(last, block.number);
-    of_group_[block.group].push_back(at);
+    auto& its = group(block.group);
+    its.blocks.push_back(at);
+    its.last = std::max(its.last, block.number);
+    if (block.number <= 0) return;
+    const auto seat = static_cast<std::size_t>(block.number);
+    if (its.by_seat.size() < seat) its.by_seat.resize(seat, kNone);
+    its.by_seat[seat - 1] = at;
   }
 
-  std::size_t add(std::string_view id, std::string_view group, int number) {
-    memory_.blocks.push_back({names_.name_for(id), std::string(group), number, ""});
+  std::size_t add(std::string_view id, const std::string& of_group, int number) {
+    memory_.blocks.push_back({names_.name_for(id), of_group, number, ""});
     seats_.emplace_back();
     index(memory_.blocks.size() - 1);
     return memory_.blocks.size() - 1;
   }
 
+  // Who has a domain, who waits for one, who will never have one.
   void sort_out() {
-    for (const auto* member : members_) {
-      if (class_of_type(member->instance_type) != TopologyClass::block && !known_domain(*member)) {
-        off_fabric_.push_back(member);
-      } else if (known_domain(*member)) {
-        located_.push_back(member);
-        alive_.insert(std::string(domain_of(*member->position)));
-      } else {
-        waiting_.push_back(member);
+    ClassOf class_of;
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+      const auto& member = *members_[i];
+      const auto domain = member.position ? domain_of(*member.position) : std::string_view();
+      if (domain.empty() && class_of(member.instance_type) != TopologyClass::block) {
+        off_fabric_.push_back(i);
+        continue;
       }
+      if (member.number > 0) {
+        auto& its = group(member.group);
+        its.slots = std::max(its.slots, member.number);
+      }
+      if (domain.empty())
+        waiting_.push_back(i);
+      else
+        domain_at(domain).nodes.push_back(i);
     }
   }
 
-  static bool known_domain(const Member& member) { return member.position && !domain_of(*member.position).empty(); }
-
-  // Thousands of members share a few types.
-  TopologyClass class_of_type(const std::string& name) {
-    const auto [at, added] = classes_.try_emplace(name);
-    if (added) at->second = class_of(name);
-    return at->second;
+  Domain& domain_at(std::string_view name) {
+    const auto [found, added] = domain_index_.try_emplace(name, domains_.size());
+    if (added) domains_.push_back({name, kNone, {}});
+    return domains_[found->second];
   }
 
   // All blocks of all groups, in the order of the groups: later ones are appended.
   void declare_nominal() {
-    std::map<std::string, int, decltype(&slurm::natural_less)> wanted(&slurm::natural_less);
-    for (const auto* list : {&located_, &waiting_})
-      for (const auto* member : *list)
-        if (member->number > 0) {
-          auto& most = wanted[member->group];
-          most = std::max(most, number_of(*member));
-        }
-    for (const auto& [group, most] : wanted)
-      for (int number = 1; number <= most; ++number) {
-        nominal_.insert(key(group, number));
-        if (by_seat_.count(key(group, number)) == 0) add(block_id(group, number), group, number);
+    std::vector<std::string> groups;
+    for (const auto& [name, its] : groups_)
+      if (its.slots > 0) groups.push_back(name);
+    std::ranges::sort(groups, slurm::natural_less);
+    for (const auto& name : groups)
+      for (int number = 1; number <= number_of(group(name).slots); ++number) {
+        const auto& seats = group(name).by_seat;
+        const auto at = static_cast<std::size_t>(number - 1);
+        if (at >= seats.size() || seats[at] == kNone) add(block_id(name, number), name, number);
       }
   }
 
-  static std::string block_id(std::string_view group, int number) { return fmt::format("{}-b{}", group, number); }
-
-  // A block that no living domain has. First a block that never had one: a machine may come back to the others.
-  std::optional<std::size_t> free_block(const std::string& group) const {
-    const auto found = of_group_.find(group);
-    if (found == of_group_.end()) return std::nullopt;
-    for (const auto at : found->second)
-      if (memory_.blocks[at].domain.empty()) return at;
-    for (const auto at : found->second)
-      if (is_free(at)) return at;
-    return std::nullopt;
-  }
-
-  [[nodiscard]] bool is_free(std::size_t at) const {
-    const auto& domain = memory_.blocks[at].domain;
-    return domain.empty() || alive_.count(domain) == 0;
-  }
+  static std::string block_id(std::string_view name, int number) { return fmt::format("{}-b{}", name, number); }
 
   void bind_domains() {
-    for (const auto* member : located_) {
-      const auto domain = std::string(domain_of(*member->position));
-      if (by_domain_.count(domain) != 0) continue;
-      const auto at = block_for_new_domain(*member, domain);
-      auto& block = memory_.blocks[at];
-      if (!block.domain.empty()) by_domain_.erase(block.domain);
-      block.domain = domain;
-      by_domain_[domain] = at;
+    for (std::size_t i = 0; i < memory_.blocks.size(); ++i)
+      if (const auto found = domain_index_.find(memory_.blocks[i].domain); found != domain_index_.end())
+        domains_[found->second].block = i;
+    for (auto& domain : domains_) {  // in the order of their first machines
+      if (domain.block != kNone) continue;
+      domain.block = block_for_new(domain);
+      memory_.blocks[domain.block].domain = domain.name;
     }
   }
 
-  std::size_t block_for_new_domain(const Member& member, const std::string& domain) {
-    if (member.number == 0) return add(domain, "", 0);
-    const auto own = by_seat_.at(key(member.group, number_of(member)));
-    if (is_free(own)) return own;
-    if (const auto other = free_block(member.group)) return *other;
-    return extra_block(member.group);
+  // No domain that a machine has.
+  [[nodiscard]] bool is_free(std::size_t at) const {
+    const auto& domain = memory_.blocks[at].domain;
+    return domain.empty() || domain_index_.count(domain) == 0;
   }
 
-  std::size_t extra_block(const std::string& group) {
-    const int number = last_number_[group] + 1;
-    return add(block_id(group.empty() ? "block" : group, number), group, number);
+  std::size_t block_for_new(const Domain& domain) {
+    const auto& first = *members_[domain.nodes.front()];
+    if (first.number == 0) return add(domain.name, "", 0);
+    const auto& its = group(first.group);
+    const auto own = its.by_seat[static_cast<std::size_t>(number_of(first.number) - 1)];
+    if (is_free(own)) return own;
+    // Rather one that never had a domain: the machines of the others may come back.
+    for (const auto at : its.blocks)
+      if (memory_.blocks[at].domain.empty()) return at;
+    for (const auto at : its.blocks)
+      if (is_free(at)) return at;
+    return extra_block(first.group);
+  }
+
+  std::size_t extra_block(const std::string& of_group) {
+    const int number = group(of_group).last + 1;
+    return add(block_id(of_group.empty() ? "block" : of_group, number), of_group, number);
   }
 
   void sit_located() {
-    std::vector<const Member*> left;
-    std::map<std::string, int> too_many;
-    for (const auto* member : located_) {
-      const auto at = by_domain_.at(std::string(domain_of(*member->position)));
-      if (has_room(at)) {
-        seats_[at].nodes.push_back(member);
-        continue;
-      }
-      ++too_many[std::string(domain_of(*member->position))];
-      left.push_back(member);
+    for (auto& domain : domains_) {
+      const auto fit = std::min(domain.nodes.size(), base());
+      const auto end = domain.nodes.begin() + static_cast<std::ptrdiff_t>(fit);
+      seats_[domain.block].assign(domain.nodes.begin(), end);
+      if (end == domain.nodes.end()) continue;
+      left_.insert(left_.end(), end, domain.nodes.end());
+      note(fmt::format("NVLink domain {} has {} machines more than the {} of a block: they sit elsewhere", domain.name,
+                       domain.nodes.size() - fit, base()));
     }
-    for (const auto& [domain, count] : too_many)
-      note(fmt::format("NVLink domain {} has {} machines more than the {} of a block: they sit elsewhere", domain,
-                       count, base()));
-    waiting_.insert(waiting_.end(), left.begin(), left.end());
   }
 
   void sit_waiting() {
-    std::vector<const Member*> left;
-    for (const auto* member : waiting_) {
-      const auto own = by_seat_.find(key(member->group, member->number == 0 ? 0 : number_of(*member)));
-      if (member->number > 0 && has_room(own->second)) {
-        seats_[own->second].nodes.push_back(member);
-      } else {
-        left.push_back(member);
-      }
-    }
-    for (const auto* member : left) seats_[room_for(member->group)].nodes.push_back(member);
+    std::ranges::sort(left_);
+    Nodes late;
+    for (const auto* list : {&waiting_, &left_})
+      for (const auto node : *list)
+        if (!sit_at_home(node)) late.push_back(node);
+    for (const auto node : late) seats_[room_for(members_[node]->group)].push_back(node);
   }
 
-  std::size_t room_for(const std::string& group) {
-    auto& from = first_room_[group];
-    const auto& blocks = of_group_[group];
-    for (; from < blocks.size(); ++from)
-      if (has_room(blocks[from])) return blocks[from];
-    return extra_block(group);
+  bool sit_at_home(std::size_t node) {
+    const auto& member = *members_[node];
+    if (member.number == 0) return false;
+    const auto home = group(member.group).by_seat[static_cast<std::size_t>(number_of(member.number) - 1)];
+    if (!has_room(home)) return false;
+    seats_[home].push_back(node);
+    return true;
+  }
+
+  std::size_t room_for(const std::string& of_group) {
+    auto& its = group(of_group);
+    for (; its.first_room < its.blocks.size(); ++its.first_room)
+      if (has_room(its.blocks[its.first_room])) return its.blocks[its.first_room];
+    return extra_block(of_group);
   }
 
   // Blocks at the end that nobody needs any more shift nothing when they go; one before others stays, empty.
   void trim() {
     auto& blocks = memory_.blocks;
-    while (!blocks.empty() && seats_[blocks.size() - 1].nodes.empty() &&
-           nominal_.count(key(blocks.back().group, blocks.back().number)) == 0) {
+    while (!blocks.empty() && seats_[blocks.size() - 1].empty() && !is_nominal(blocks.back())) {
       blocks.pop_back();
       seats_.pop_back();
     }
   }
 
+  bool is_nominal(const KnownBlock& block) {
+    const auto slots = group(block.group).slots;
+    return block.number > 0 && slots > 0 && block.number <= number_of(slots);
+  }
+
   std::vector<Block> written_out() {
     std::vector<Block> out;
-    for (std::size_t i = 0; i < seats_.size(); ++i)
-      out.push_back(block_of(memory_.blocks[i].name, std::move(seats_[i].nodes)));
+    out.reserve(seats_.size() + 1);
+    for (std::size_t i = 0; i < seats_.size(); ++i) out.push_back(block_of(memory_.blocks[i].name, seats_[i]));
     if (off_fabric_.empty()) return out;
     if (!rules_.equal_blocks) {
-      out.push_back(block_of(kOffFabric, std::move(off_fabric_)));
+      out.push_back(block_of(kOffFabric, off_fabric_));
       return out;
     }
     for (std::size_t from = 0; from < off_fabric_.size(); from += base()) {
@@ -214,43 +234,35 @@ class Seating {
     return out;
   }
 
-  Block block_of(const std::string& name, std::vector<const Member*> nodes) const {
+  Block block_of(const std::string& name, Nodes nodes) const {
     Block out{name, {}, {}};
-    std::ranges::sort(nodes, {}, [this](const Member* m) { return rank_of(m); });
-    for (const auto* member : nodes) out.nodes.push_back(member->node_name);
+    out.nodes.reserve(nodes.size());
+    std::ranges::sort(nodes);
+    for (const auto node : nodes) out.nodes.push_back(members_[node]->node_name);
     if (!rules_.short_blocks)
       for (auto i = out.nodes.size(); i < base(); ++i)
         out.padding.push_back(fmt::format("{}{}_{}", kPadding, name, i - out.nodes.size() + 1));
     return out;
   }
 
-  // Members came in natural order of their names.
-  [[nodiscard]] std::size_t rank_of(const Member* member) const {
-    if (ranks_.empty())
-      for (std::size_t i = 0; i < members_.size(); ++i) ranks_.emplace(members_[i], i);
-    return ranks_.at(member);
-  }
-
   void note(std::string text) {
     if (notes_.size() < kMaxNotes) notes_.push_back(std::move(text));
   }
 
-  std::vector<const Member*> members_;  // natural order
+  std::vector<const Member*> members_;
   const BlockRules& rules_;
   Memory& memory_;
   std::vector<std::string>& notes_;
 
-  std::vector<const Member*> located_, waiting_, off_fabric_;
-  std::set<std::string> alive_;    // domains that a machine has
-  std::set<std::string> nominal_;  // seats that slots have
-  std::vector<Seat> seats_;        // as memory_.blocks
+  Nodes waiting_, off_fabric_;
+  Nodes left_;  // located, and no seat in their own block
+  std::vector<Domain> domains_;
+  std::unordered_map<std::string_view, std::size_t> domain_index_;
+  std::unordered_map<std::string, Group> groups_;
+  const std::string* last_group_name_ = nullptr;
+  Group* last_group_ = nullptr;
+  std::vector<Nodes> seats_;  // of each block
   SwitchNames names_;
-  std::unordered_map<std::string, std::size_t> by_seat_, by_domain_;
-  std::unordered_map<std::string, int> last_number_;
-  std::unordered_map<std::string, std::vector<std::size_t>> of_group_;
-  std::unordered_map<std::string, std::size_t> first_room_;
-  std::unordered_map<std::string, TopologyClass> classes_;
-  mutable std::unordered_map<const Member*, std::size_t> ranks_;
 };
 
 // Doublings of the base that at least one window fills.
@@ -312,10 +324,15 @@ std::optional<std::string> slot_for(const std::vector<Member>& members, const Me
 }
 
 std::map<std::string, std::vector<std::string>> nvlink_domains(const std::vector<Member>& members) {
+  std::unordered_map<std::string_view, std::vector<std::string>> nodes;
+  for (const auto& member : members) {
+    const auto domain = member.position ? domain_of(*member.position) : "";
+    if (!domain.empty()) nodes[domain].push_back(member.node_name);
+  }
   std::map<std::string, std::vector<std::string>> out;
-  for (const auto* member : in_order(members)) {
-    const auto domain = member->position ? domain_of(*member->position) : "";
-    if (!domain.empty()) out[std::string(domain)].push_back(member->node_name);
+  for (auto& [domain, names] : nodes) {
+    std::ranges::sort(names, slurm::natural_less);
+    out.emplace(domain, std::move(names));
   }
   return out;
 }

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <unordered_map>
-#include <unordered_set>
 
+#include "topology/order.h"
 #include "topology/switch_name.h"
 
 namespace espalier::topology {
@@ -16,17 +16,39 @@ constexpr std::size_t kMaxProblems = 1000;
 constexpr int kMaxDepth = 20;
 constexpr std::size_t kPage = 4096;
 
-using Names = std::unordered_set<std::string_view>;
+constexpr std::uint32_t kNone = static_cast<std::uint32_t>(-1);
+
+// The nodes of slurm.conf, numbered. None: not judged.
+class Declared {
+ public:
+  explicit Declared(const std::vector<std::string>& names) : names_(names) {
+    ids_.reserve(names.size());
+    for (std::uint32_t i = 0; i < names.size(); ++i) ids_.emplace(names[i], i);
+  }
+  [[nodiscard]] bool empty() const { return names_.empty(); }
+  [[nodiscard]] std::uint32_t find(std::string_view name) const {
+    const auto found = ids_.find(name);
+    return found == ids_.end() ? kNone : found->second;
+  }
+  [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
+  [[nodiscard]] bool each_once() const { return ids_.size() == names_.size(); }
+
+ private:
+  const std::vector<std::string>& names_;
+  std::unordered_map<std::string_view, std::uint32_t> ids_;
+};
 
 // Judges one topology.
 class Judge {
  public:
-  Judge(const Shown& shown, const Names& declared, const Names& wanted, const slurm::Version& version, bool yaml,
-        std::vector<Problem>& out)
-      : shown_(shown), declared_(declared), wanted_(wanted), version_(version), yaml_(yaml), out_(out) {}
+  // covered: the nodes that it must have.
+  Judge(const Shown& shown, const Declared& declared, const std::vector<std::string>& covered,
+        const slurm::Version& version, bool yaml, std::vector<Problem>& out)
+      : shown_(shown), declared_(declared), covered_(covered), version_(version), yaml_(yaml), out_(out) {}
 
   void judge() {
     if (shown_.plan.model == Model::flat) return;
+    seats_.resize(declared_.names().size());
     if (shown_.plan.model == Model::tree) tree();
     if (shown_.plan.model == Model::block) blocks();
     coverage();
@@ -128,10 +150,8 @@ class Judge {
   // Only nodes that slurm.conf declares count.
   void size(const Block& block, std::size_t base, std::size_t at) {
     std::size_t count = 0;
-    for (const auto& node : block.nodes) {
-      sit(node, block.name, at);
-      if (declared_.empty() || declared_.count(node) != 0) ++count;
-    }
+    for (const auto& node : block.nodes)
+      if (sit(node, block.name, at)) ++count;
     if (count == 0)
       say(Fault::empty_block, at, "block {} has no nodes", block.name);
     else if (count < base)
@@ -147,17 +167,24 @@ class Judge {
   }
 
   // ---- nodes
-  void sit(const std::string& node, const std::string& unit, std::size_t at) {
-    if (!declared_.empty() && declared_.count(node) == 0)
+  // False when Slurm does not know the node.
+  bool sit(const std::string& node, const std::string& unit, std::size_t at) {
+    const auto id = declared_.find(node);
+    if (id == kNone && !declared_.empty())
       say(Fault::unknown_node, at, "node {} on {} is not in slurm.conf", node, unit);
-    if (const auto [was, added] = seats_.emplace(node, unit); !added)
-      say(Fault::node_twice, at, "node {} is on {} and on {}", node, was->second, unit);
+    auto& seat = id == kNone ? strangers_[node] : seats_[id];
+    if (!seat.empty()) say(Fault::node_twice, at, "node {} is on {} and on {}", node, seat, unit);
+    seat = unit;
+    return id != kNone || declared_.empty();
   }
 
   void coverage() {
     std::vector<std::string_view> left;
-    for (const auto node : wanted_)
-      if (seats_.count(node) == 0) left.push_back(node);
+    const bool all = &covered_ == &declared_.names() && declared_.each_once();
+    for (std::uint32_t i = 0; i < covered_.size(); ++i) {
+      const auto id = all ? i : declared_.find(covered_[i]);
+      if (id == kNone || seats_[id].empty()) left.push_back(covered_[i]);
+    }
     std::ranges::sort(left);
     const auto* kind = shown_.plan.model == Model::tree ? "leaf" : "block";
     for (const auto node : left)
@@ -165,14 +192,15 @@ class Judge {
   }
 
   const Shown& shown_;
-  const Names& declared_;
-  const Names& wanted_;
+  const Declared& declared_;
+  const std::vector<std::string>& covered_;
   const slurm::Version& version_;
   bool yaml_;
   std::vector<Problem>& out_;
   std::unordered_map<std::string_view, std::size_t> names_;
-  std::unordered_map<std::string_view, std::string_view> parents_;  // child → parent
-  std::unordered_map<std::string_view, std::string_view> seats_;    // node → leaf or block
+  std::unordered_map<std::string_view, std::string_view> parents_;    // child → parent
+  std::vector<std::string_view> seats_;                               // of each declared node: leaf or block
+  std::unordered_map<std::string_view, std::string_view> strangers_;  // the same of others
 };
 
 // What is wrong between the files, not in one of them.
@@ -249,6 +277,7 @@ Result<void> verdict(const std::vector<Problem>& all) {
 // Nodes that a topology beside the cluster's default must hold: those whose partitions choose it.
 std::vector<std::string> with_blocks(const std::vector<Member>& members) {
   std::vector<std::string> out;
+  ClassOf class_of;
   for (const auto& member : members)
     if (class_of(member.instance_type) == TopologyClass::block) out.push_back(member.node_name);
   return out;
@@ -266,15 +295,11 @@ std::vector<std::string> names_of(const std::vector<Member>& members) {
 std::vector<Problem> problems(const Given& given, const slurm::Version& version) {
   std::vector<Problem> out;
   Surroundings(given, version, out).judge();
-  const Names declared(given.nodes.begin(), given.nodes.end());
+  const Declared declared(given.nodes);
   for (const auto& topology : given.topologies) {
-    const auto covered = given.covered.find(topology.name);
-    if (covered == given.covered.end()) {
-      Judge(topology, declared, declared, version, given.yaml, out).judge();
-    } else {
-      const Names wanted(covered->second.begin(), covered->second.end());
-      Judge(topology, declared, wanted, version, given.yaml, out).judge();
-    }
+    const auto part = given.covered.find(topology.name);
+    const auto& covered = part == given.covered.end() ? given.nodes : part->second;
+    Judge(topology, declared, covered, version, given.yaml, out).judge();
   }
   return out;
 }
@@ -285,13 +310,12 @@ Result<void> check(const ClusterPlan& plan, const std::vector<Member>& members) 
   Given given;
   given.yaml = !files.yaml.empty();
   given.nodes = names_of(members);
-  const auto all = given.nodes;
   for (auto& name : padding(plan)) given.nodes.push_back(std::move(name));
   const auto bytes = files.conf.size() + files.yaml.size();
   for (const auto& topology : plan.topologies) {
     given.topologies.push_back(as_read(topology, bytes));
-    auto& covered = given.covered[given.topologies.back().name];
-    covered = &topology != &plan.main() && topology.model == Model::block ? with_blocks(members) : all;
+    if (&topology != &plan.main() && topology.model == Model::block)
+      given.covered[given.topologies.back().name] = with_blocks(members);
   }
   for (const auto& [partition, model] : plan.partitions) given.partitions[partition] = enum_name(model);
   return verdict(problems(given, plan.version));
@@ -304,7 +328,6 @@ Result<void> check(const Plan& plan, const std::vector<Member>& members, const s
   }
   Given given;
   given.nodes = names_of(members);
-  given.covered[std::string(enum_name(plan.model))] = given.nodes;
   for (const auto& block : plan.blocks)
     given.nodes.insert(given.nodes.end(), block.padding.begin(), block.padding.end());
   given.topologies = {as_read(plan, render(plan, version).size())};

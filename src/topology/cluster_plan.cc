@@ -4,6 +4,7 @@
 #include <set>
 
 #include "topology/compare.h"
+#include "topology/order.h"
 
 namespace espalier::topology {
 namespace {
@@ -26,6 +27,7 @@ std::size_t padding_of(const Plan& plan) {
 
 std::vector<Member> with_nvlink(const std::vector<Member>& members) {
   std::vector<Member> out;
+  ClassOf class_of;
   for (const auto& member : members)
     if (class_of(member.instance_type) == TopologyClass::block) out.push_back(member);
   return out;

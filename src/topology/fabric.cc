@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_map>
 
 #include "slurm/hostlist.h"
 #include "topology/switch_name.h"
@@ -78,18 +79,19 @@ std::string parent_of(const Opinions& opinions, Allowed allowed) {
 
 using Census = std::map<std::string, Opinions, NaturalLess>;
 
-void vote(Opinions& on, const Path& path, std::size_t at) {
-  ++on.levels[at];
+void vote(Opinions& on, const Path& path, std::size_t at, int machines) {
+  on.levels[at] += machines;
   auto& vote = on.parents[at == 0 ? kTop : path[at - 1]];
-  ++vote.count;
+  vote.count += machines;
   vote.depth = std::max(vote.depth, at);
 }
 
-Links link(const std::vector<Path>& paths) {
+Links link(const std::vector<Path>& paths, const std::vector<int>& machines) {
   Census inner, leaves;
-  for (const auto& path : paths) {
-    for (std::size_t i = 0; i + 1 < path.size(); ++i) vote(inner[path[i]], path, i);
-    vote(leaves[path.back()], path, path.size() - 1);
+  for (std::size_t p = 0; p < paths.size(); ++p) {
+    const auto& path = paths[p];
+    for (std::size_t i = 0; i + 1 < path.size(); ++i) vote(inner[path[i]], path, i, machines[p]);
+    vote(leaves[path.back()], path, path.size() - 1, machines[p]);
   }
   std::map<std::string, std::size_t> levels;
   for (const auto& [id, opinions] : inner) levels[id] = level_of(opinions);
@@ -159,6 +161,33 @@ class Builder {
   Names inner_names_;
 };
 
+struct SamePath {
+  std::size_t operator()(const Path* path) const {
+    std::size_t hash = 0;
+    for (const auto& id : *path) hash = hash * 31 + std::hash<std::string>()(id);
+    return hash;
+  }
+  bool operator()(const Path* a, const Path* b) const { return *a == *b; }
+};
+
+// The machines of a leaf say the same: they are heard once. Groups in the order of their first members.
+std::vector<std::vector<const Member*>> by_position(const std::vector<const Member*>& located) {
+  std::vector<std::vector<const Member*>> out;
+  std::unordered_map<const Path*, std::size_t, SamePath, SamePath> at;
+  const Path* last = nullptr;
+  std::size_t group = 0;
+  for (const auto* member : located) {
+    const auto* path = &member->position->network_nodes;
+    if (last == nullptr || *last != *path) {
+      group = at.try_emplace(path, out.size()).first->second;
+      if (group == out.size()) out.emplace_back();
+    }
+    last = path;
+    out[group].push_back(member);
+  }
+  return out;
+}
+
 }  // namespace
 
 bool is_located(const Member& member) {
@@ -166,16 +195,21 @@ bool is_located(const Member& member) {
 }
 
 std::vector<Branch> grow(const std::vector<const Member*>& located) {
+  if (located.empty()) return {};
   std::vector<Path> paths;
+  std::vector<int> machines;  // of each path
   std::map<std::string, std::vector<std::string>> nodes;
-  for (const auto* member : located) {
-    paths.push_back(clean_path(*member->position));
-    nodes[paths.back().back()].push_back(member->node_name);
+  for (const auto& group : by_position(located)) {
+    paths.push_back(clean_path(*group.front()->position));
+    machines.push_back(static_cast<int>(group.size()));
+    auto& names = nodes[paths.back().back()];
+    names.reserve(names.size() + group.size());
+    for (const auto* member : group) names.push_back(member->node_name);
   }
-  if (paths.empty()) return {};
   part_leaves_from_inner(paths);
-  for (auto& [leaf, names] : nodes) std::ranges::sort(names, natural_less);
-  return Builder(link(paths), nodes).below(kTop);
+  for (auto& [leaf, names] : nodes)
+    if (!std::ranges::is_sorted(names, natural_less)) std::ranges::sort(names, natural_less);
+  return Builder(link(paths, machines), nodes).below(kTop);
 }
 
 }  // namespace espalier::topology

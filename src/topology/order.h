@@ -1,4 +1,4 @@
-// Members in the natural order of their names, each name once: the first member of a name counts.
+// How members are walked: in the natural order of their names, and without asking again what a type is.
 #pragma once
 
 #include <vector>
@@ -7,6 +7,21 @@
 
 namespace espalier::topology {
 
+// Each name once: the first member of a name counts.
 std::vector<const Member*> in_order(const std::vector<Member>& members);
+
+// class_of() for many members in a row, which share a few types.
+class ClassOf {
+ public:
+  TopologyClass operator()(const std::string& instance_type) {
+    if (last_ == nullptr || *last_ != instance_type) class_ = class_of(instance_type);
+    last_ = &instance_type;
+    return class_;
+  }
+
+ private:
+  const std::string* last_ = nullptr;  // outlives the call: a member's
+  TopologyClass class_ = TopologyClass::none;
+};
 
 }  // namespace espalier::topology

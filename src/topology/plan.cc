@@ -11,20 +11,23 @@
 namespace espalier::topology {
 namespace {
 
-bool is_capable(const std::string& instance_type) { return class_of(instance_type) != TopologyClass::none; }
-
 // Without a type (nodes that are not ours) the position decides.
-bool may_hang(const Member& member) {
-  return member.instance_type.empty() ? is_located(member) : is_capable(member.instance_type);
+bool may_hang(const Member& member, ClassOf& class_of) {
+  return member.instance_type.empty() ? is_located(member) : class_of(member.instance_type) != TopologyClass::none;
 }
 
 // The types by which a tree is chosen, sorted.
 std::set<std::string> capable_types(const std::vector<Member>& members, const std::vector<std::string>& group_types) {
   std::set<std::string> out;
-  for (const auto& type : group_types)
-    if (is_capable(type)) out.insert(type);
-  for (const auto& member : members)
-    if (is_capable(member.instance_type)) out.insert(member.instance_type);
+  const auto add = [&](const std::string& type) {
+    if (class_of(type) != TopologyClass::none) out.insert(type);
+  };
+  for (const auto& type : group_types) add(type);
+  const std::string* last = nullptr;
+  for (const auto& member : members) {
+    if (last == nullptr || *last != member.instance_type) add(member.instance_type);
+    last = &member.instance_type;
+  }
   return out;
 }
 
@@ -41,8 +44,9 @@ void write_out(Branch&& branch, std::vector<Switch>& out) {
 Branch tree_of(const std::vector<const Member*>& members) {
   std::vector<const Member*> located;
   Branch unplaced{kUnplaced, {}, {}}, off_fabric{kOffFabric, {}, {}};
+  ClassOf class_of;
   for (const auto* member : members) {
-    if (!may_hang(*member)) {
+    if (!may_hang(*member, class_of)) {
       off_fabric.nodes.push_back(member->node_name);
     } else if (!is_located(*member)) {
       unplaced.nodes.push_back(member->node_name);
