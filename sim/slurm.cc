@@ -32,8 +32,9 @@ std::vector<std::string> names(const std::string& hostlist) {
 }
 
 std::string state_of(const Slurm::Node& node) {
-  // As sinfo has it: a drain hides DOWN.
+  // As sinfo has it: a drain hides DOWN, and so does FAIL.
   std::string state = node.drain      ? (node.jobs > 0 ? "draining" : "drained")
+                      : node.fail     ? (node.jobs > 0 ? "failing" : "fail")
                       : node.down     ? "down"
                       : node.jobs > 0 ? "allocated"
                                       : "idle";
@@ -65,11 +66,20 @@ void Slurm::forget(const std::string& node) {
   nodes_.at(node).reason = "espalier:waiting";
 }
 
+void Slurm::admin_sets(const std::string& name, const std::string& state, const std::string& reason) {
+  Node& node = nodes_.at(name);
+  node.down = node.down || state == "down";
+  node.fail = node.fail || state == "fail";
+  node.drain = node.drain || state == "drain";
+  if (node.down) node.jobs = 0;
+  node.reason = reason;
+}
+
 bool Slurm::usable(const std::string& name) const {
   const auto found = nodes_.find(name);
   if (found == nodes_.end()) return false;
   const Node& node = found->second;
-  return !node.down && !node.drain && !node.cloud && node.jobs == 0;
+  return !node.down && !node.drain && !node.fail && !node.cloud && node.jobs == 0;
 }
 
 std::vector<std::string> Slurm::run_job(const std::string& partition, int count) {
@@ -130,7 +140,7 @@ agent::SlurmStepResult Slurm::one(const agent::SlurmStep& step) {
         if (step.state == "DOWN") node.down = true;
         if (step.state == "DRAIN") node.drain = true;
         if (step.state == "UNDRAIN") node.drain = false;
-        if (step.state == "IDLE") node.down = node.drain = false;
+        if (step.state == "IDLE") node.down = node.drain = node.fail = false;
         if (!step.reason.empty()) node.reason = step.reason;
         if (!step.address.empty()) node.address = names(step.address).front();
       }

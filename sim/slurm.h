@@ -17,6 +17,7 @@ class Slurm {
   struct Node {
     bool down = false;
     bool drain = false;
+    bool fail = false;
     bool cloud = true;  // powered down: nothing has registered
     int jobs = 0;
     std::string address = "0.0.0.0";
@@ -29,6 +30,8 @@ class Slurm {
   bool registers(const std::string& node, const std::string& address);
   // slurmctld starts again from a state in which the node was not admitted yet.
   void forget(const std::string& node);
+  // scontrol update by an admin: state "down", "fail" or "drain".
+  void admin_sets(const std::string& node, const std::string& state, const std::string& reason);
   // Starts a job on every idle node of the partition that a job may use; gives their names.
   std::vector<std::string> run_job(const std::string& partition, int nodes);
   void end_job(const std::vector<std::string>& nodes);

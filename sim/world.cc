@@ -173,6 +173,12 @@ void World::carry_out(reconcile::Effect effect) {
       machines_.erase(id);
       tell_if_same_process(process, reconcile::TerminateDone{id, {}});
     });
+  } else if (auto* reboot = std::get_if<reconcile::Reboot>(&effect)) {
+    after(Millis(100), [this, id = reboot->machine, process] { this->reboot(id, process); });
+  } else if (auto* fetch = std::get_if<reconcile::FetchScripts>(&effect)) {
+    after(Millis(10), [this, uri = fetch->uri, process] {
+      tell_if_same_process(process, reconcile::ScriptsFetched{uri, scripts});
+    });
   } else if (auto* send = std::get_if<reconcile::SendCommand>(&effect)) {
     command(send->machine, send->command);
   } else if (auto* answer = std::get_if<reconcile::EnrolAnswer>(&effect)) {
@@ -244,6 +250,15 @@ void World::launch(const std::string& pool, const LaunchRequest& request, int pr
   after(kAgentTakes, [this, id] { boots(id); });
 }
 
+void World::reboot(const MachineId& id, int process) {
+  const auto found = machines_.find(id);
+  if (found == machines_.end()) return;
+  found->second.set_up = false;
+  reboots.push_back(found->second.host_name);
+  tell_if_same_process(process, reconcile::RebootDone{id, {}});
+  after(kAgentTakes, [this, id] { tell(reconcile::AgentHere{id}); });
+}
+
 void World::boots(const MachineId& id) {
   const auto found = machines_.find(id);
   if (found == machines_.end() || !found->second.alive || !found->second.credential.empty()) return;
@@ -268,6 +283,11 @@ void World::command(const MachineId& id, const agent::Command& command) {
     after(kSetupTakes, [this, id, setup = *command.setup, command_id = command.id, process] {
       const auto machine = machines_.find(id);
       if (machine == machines_.end() || !machine->second.alive) return;
+      if (setup.lifecycle && script_fault) {
+        ++script_runs;
+        if (const std::string why = script_fault(*setup.lifecycle); !why.empty())
+          return tell_if_same_process(process, reconcile::CommandDone{id, {command_id, false, why, {}}});
+      }
       machine->second.set_up = true;
       if (setup.role == NodeType::Controller) slurm.start(setup.files);
       if (setup.role == NodeType::Compute) register_node(id, setup.node_name);

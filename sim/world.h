@@ -33,6 +33,8 @@ class World {
   void kill(const MachineId& machine);
   // The process is dropped at its nth effect from now, before (or after) it is carried out.
   void crash_at(int nth, bool after);
+  // Something is learned by the process that runs then.
+  void hear(reconcile::Input input) { tell(std::move(input)); }
 
   [[nodiscard]] const ClusterState& state() const { return state_; }
   [[nodiscard]] Time now() const { return now_; }
@@ -48,10 +50,14 @@ class World {
   std::vector<Event> events;
   std::vector<Result<reconcile::UserAnswer>> answers;
   std::function<std::optional<LaunchFailure>(const LaunchRequest&)> launch_fault;  // of a launch that makes no machine
-  std::set<std::string> never_boot;         // instance types and images whose machines do not call
-  std::map<std::string, int> launch_calls;  // instance type → calls
-  std::map<std::string, Time> launched_at;  // node → when its first machine came
-  std::vector<std::string> broken;          // invariants that did not hold
+  std::set<std::string> never_boot;                 // instance types and images whose machines do not call
+  std::map<std::string, int> launch_calls;          // instance type → calls
+  std::map<std::string, Time> launched_at;          // node → when its first machine came
+  std::vector<std::string> broken;                  // invariants that did not hold
+  std::vector<std::string> reboots;                 // host names, in order
+  Result<std::string> scripts = std::string("d1");  // what a fetch of lifecycle scripts gives
+  std::function<std::string(const agent::Lifecycle&)> script_fault;  // how a script ends; "": well
+  int script_runs = 0;
   int crashes = 0;
   int effects = 0;
 
@@ -76,6 +82,7 @@ class World {
   bool survives_effect();
   void restart();
   void carry_out(reconcile::Effect effect);
+  void reboot(const MachineId& id, int process);
   void launch(const std::string& pool, const LaunchRequest& request, int process);
   void launch_answered(const std::string& pool, const LaunchRequest& request, int process, LaunchOutcome outcome);
   void hand_out();

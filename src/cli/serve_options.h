@@ -18,6 +18,7 @@ struct ServeOptions {
   std::string agent_program;  // empty: espalier-agent beside this executable
   std::string fabric;         // files; empty: the built-in model
   std::string capacity;
+  std::string s3_root;  // folder that stands for S3; empty: lifecycle scripts are not run
   std::string bridge = "espalier0";
   std::string subnet = "10.77.0.0/16";
   int max_cluster_instances = 0;  // 0: no bound
@@ -41,6 +42,7 @@ void for_each_option(Options& o, F&& f) {
   f("agent-program", o.agent_program, "The agent (default: espalier-agent beside this program)");
   f("fabric", o.fabric, "File with the fabric model (default: built in)");
   f("capacity", o.capacity, "File with the capacity model (default: no bound)");
+  f("s3-root", o.s3_root, "Folder in which s3://BUCKET/PREFIX is BUCKET/PREFIX; without it no lifecycle scripts run");
   f("bridge", o.bridge, "Network bridge of the machines, made when absent; 15 characters at most");
   f("subnet", o.subnet, "Addresses of the machines");
   f("max-cluster-instances", o.max_cluster_instances, "Quota of instances in one cluster, 0: none");

@@ -79,7 +79,10 @@ Result<void> Engine::start() {
     actor->instances = instances_wished(actor->state);
     add(actor);
     for (const auto& [id, slot] : actor->state.slots)
-      if (slot.machine) cluster_of_machine_[slot.machine->id] = actor->id;
+      if (slot.machine) {
+        cluster_of_machine_[slot.machine->id] = actor->id;
+        if (!slot.credential.empty()) world_.agents.expect(slot.machine->id);
+      }
   }
   for (const ActorPtr& actor : all_actors()) schedule(actor);
   return {};
@@ -319,6 +322,16 @@ void Engine::agent_reports(const MachineId& machine, agent::Report report) {
   if (!report.nodes.empty()) post_to_machine(machine, reconcile::NodesSeen{machine, std::move(report.nodes)});
 }
 
+void Engine::agent_health(const MachineId& machine, agent::Health health) {
+  post_to_machine(machine, reconcile::HealthSeen{machine, std::move(health)});
+}
+
+void Engine::agent_silent(const MachineId& machine, Time since) {
+  post_to_machine(machine, reconcile::AgentSilent{machine, since});
+}
+
+void Engine::agent_back(const MachineId& machine) { post_to_machine(machine, reconcile::AgentBack{machine}); }
+
 // ---- actors ----------------------------------------------------------------------------------------------------
 
 void Engine::post(const ActorPtr& actor, reconcile::Input input) {
@@ -517,6 +530,13 @@ void Engine::list_machines(const ActorPtr& actor) {
   });
 }
 
+void Engine::fetch_scripts(const ActorPtr& actor, const std::string& uri) {
+  const auto bundle = world_.scripts ? world_.scripts->fetch(uri) : fail(ErrorCode::kInvalid, "no scripts are served");
+  if (bundle) world_.agents.offer(*bundle);
+  auto digest = bundle ? Result<std::string>(bundle->digest) : tl::unexpected(bundle.error());
+  post(actor, reconcile::ScriptsFetched{uri, std::move(digest)});
+}
+
 void Engine::carry_out(const ActorPtr& actor, reconcile::Effect effect) {
   struct Do {
     Engine& engine;
@@ -535,6 +555,14 @@ void Engine::carry_out(const ActorPtr& actor, reconcile::Effect effect) {
         e.world_.agents.forget(machine);
         e.post(a, reconcile::TerminateDone{machine, std::move(result)});
       });
+    }
+    void operator()(const reconcile::Reboot& reboot) const {
+      engine.world_.provider_calls.post([&e = engine, a = actor, machine = reboot.machine] {
+        e.post(a, reconcile::RebootDone{machine, e.world_.provider.reboot(machine)});
+      });
+    }
+    void operator()(const reconcile::FetchScripts& fetch) const {
+      engine.world_.provider_calls.post([&e = engine, a = actor, uri = fetch.uri] { e.fetch_scripts(a, uri); });
     }
     void operator()(reconcile::SendCommand& send) const {
       engine.world_.agents.send(send.machine, std::move(send.command));

@@ -16,6 +16,7 @@
 #include "engine/clusters.h"
 #include "engine/launcher.h"
 #include "provider/provider.h"
+#include "provider/scripts.h"
 
 namespace espalier::engine {
 
@@ -30,7 +31,8 @@ struct World {
   AgentHub& agents;
   std::function<Random()> new_random = Random::from_system;
   std::function<std::string(int)> secret = secret_hex;
-  Executor* launches = nullptr;  // of their own, since they may take minutes; null: with the other calls
+  Executor* launches = nullptr;     // of their own, since they may take minutes; null: with the other calls
+  ScriptSource* scripts = nullptr;  // null: lifecycle scripts are not run
 };
 
 struct Settings {
@@ -74,6 +76,9 @@ class Engine final : public Clusters, public AgentListener {
   std::optional<MachineId> authenticate(const std::string& credential) override;
   void agent_here(const MachineId& machine) override;
   void agent_reports(const MachineId& machine, agent::Report report) override;
+  void agent_health(const MachineId& machine, agent::Health health) override;
+  void agent_silent(const MachineId& machine, Time since) override;
+  void agent_back(const MachineId& machine) override;
 
  private:
   using ActorPtr = std::shared_ptr<Actor>;
@@ -103,6 +108,7 @@ class Engine final : public Clusters, public AgentListener {
   void answer_event_waiters(Actor& actor, bool all);
   void carry_out(const ActorPtr& actor, reconcile::Effect effect);
   void list_machines(const ActorPtr& actor);
+  void fetch_scripts(const ActorPtr& actor, const std::string& uri);
   reconcile::Context context(Actor& actor);
 
   World world_;

@@ -94,12 +94,15 @@ Result<void> run(const cli::ServeOptions& options, const sigset_t& ending) {
   settings.reconcile.whole_wait = std::chrono::seconds(options.all_or_nothing_seconds);
   settings.reconcile.quotas = {options.max_cluster_instances, options.max_account_instances};
 
+  settings.reconcile.scripts = !options.s3_root.empty();
+  ScriptFolder scripts(options.s3_root);
+
   ThreadPool steps(kStepThreads);
   ThreadPool provider_calls(kProviderThreads);
   ThreadPool launches(kLaunchThreads);
-  engine::Engine engine(
-      {clock, steps, provider_calls, *timers, **store, **provider, hub, Random::from_system, secret_hex, &launches},
-      settings);
+  engine::Engine engine({clock, steps, provider_calls, *timers, **store, **provider, hub, Random::from_system,
+                         secret_hex, &launches, settings.reconcile.scripts ? &scripts : nullptr},
+                        settings);
   (*provider)->on_change([&engine] { engine.capacity_changed(); });
   api::Api api(engine,
                {.account = options.account,

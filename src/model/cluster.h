@@ -47,6 +47,17 @@ struct Condition {
 };
 BOOST_DESCRIBE_STRUCT(Condition, (), (holds, reason, since))
 
+// The last repair of a slot's machine: stored before it is begun, kept after it, for the next one.
+struct Repair {
+  RepairKind kind = RepairKind::Reboot;
+  bool begun = false;  // the machine was rebooted or taken away
+  bool done = false;   // the slot has been Ready since
+  bool own = false;    // nobody asked for it
+  std::string why;
+  Time at{};
+};
+BOOST_DESCRIBE_STRUCT(Repair, (), (kind, begun, done, own, why, at))
+
 // The place of one node in a group. It outlives machines.
 struct Slot {
   SlotId id;
@@ -65,6 +76,7 @@ struct Slot {
   std::string token;       // the machine's agent enrols with it; secret
   std::string credential;  // the agent's after enrolment; secret
   std::optional<Machine> machine;
+  std::optional<Repair> repair;
   std::string address;  // the controller's: a replacement gets the same; empty: any
 
   int attempts = 0;  // launches that failed since the last success
@@ -75,7 +87,8 @@ struct Slot {
 };
 BOOST_DESCRIBE_STRUCT(Slot, (),
                       (id, group, number, node_name, instance_type, state, since, created_at, wanted, image, launch_key,
-                       token, credential, machine, address, attempts, next_try, failure, failure_message, conditions))
+                       token, credential, machine, repair, address, attempts, next_try, failure, failure_message,
+                       conditions))
 
 // A group that waits for its MinInstanceCount: when the wait is over without it, its counts go back to these.
 struct Minimum {

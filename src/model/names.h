@@ -31,6 +31,9 @@ enum class ConditionType { Launched, Booted, Configured, Registered, Placed, Hea
 // Why a launch or a boot failed: decides the delay before the next try.
 enum class FailureClass { None, Shortage, Quota, Throttling, WrongConfiguration, BadMachine, Bootstrap, Unknown };
 
+// What is done about a machine that is not well.
+enum class RepairKind { Reboot, Replace };
+
 // What an instance type can say about its place in the network.
 enum class TopologyClass { none, tree, block };
 
@@ -46,6 +49,7 @@ BOOST_DESCRIBE_ENUM(SlotState, Wanted, Launching, Booting, Configuring, Joining,
                     Gone)
 BOOST_DESCRIBE_ENUM(ConditionType, Launched, Booted, Configured, Registered, Placed, Healthy, Schedulable)
 BOOST_DESCRIBE_ENUM(FailureClass, None, Shortage, Quota, Throttling, WrongConfiguration, BadMachine, Bootstrap, Unknown)
+BOOST_DESCRIBE_ENUM(RepairKind, Reboot, Replace)
 BOOST_DESCRIBE_ENUM(TopologyClass, none, tree, block)
 
 }  // namespace espalier

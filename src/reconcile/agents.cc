@@ -1,6 +1,7 @@
 #include "reconcile/agents.h"
 
 #include "reconcile/events.h"
+#include "reconcile/lifecycle/scripts.h"
 #include "reconcile/slot/slot.h"
 #include "reconcile/slurm/wanted.h"
 
@@ -54,7 +55,7 @@ void send_setup(Work& work, Slot& slot) {
   const MachineId& id = slot.machine->id;
   Slot* controller = work.controller();
   if (work.observed.setup_sent.contains(id) || !work.observed.agents.contains(id) || !controller ||
-      !controller->machine)
+      !controller->machine || !setup_is_due(work, slot))
     return;
   agent::Setup setup;
   setup.role = work.group_of(slot).type;
@@ -70,6 +71,7 @@ void send_setup(Work& work, Slot& slot) {
     }
     setup.files = files_of(work.state.slurm);
   }
+  if (!add_lifecycle(work, slot, setup)) return;
   work.observed.hosts_sent[id] = work.observed.hosts.version();
   agent::Command command;
   command.setup = std::move(setup);
@@ -79,11 +81,13 @@ void send_setup(Work& work, Slot& slot) {
 void on_setup_done(Work& work, Slot& slot, const agent::CommandResult& result) {
   work.observed.setup_sent.erase(slot.machine->id);
   if (slot.state != SlotState::Configuring) return;
+  if (!result.ok && retry_script(work, slot, result.error)) return;
   if (!result.ok) {
     lose(work, slot, FailureClass::Bootstrap,
          fmt::format("Instance {} could not be set up: {}", slot.machine->id.value, result.error));
     return;
   }
+  note_script_done(work, slot);
   work.set(slot, ConditionType::Configured, true, "its daemons run");
   work.move(slot, Cause::kConfigured);
   // What changed since its setup was sent is still to be told.

@@ -4,6 +4,7 @@
 
 #include "reconcile/events.h"
 #include "reconcile/group/group.h"
+#include "reconcile/repair/repair.h"
 #include "reconcile/status.h"
 #include "reconcile/wish.h"
 
@@ -107,7 +108,7 @@ bool act(Work& work, Slot& slot, NodeAction action) {
     case NodeAction::Replace:
       return replace_machine(work, slot, "asked for by a user");
     case NodeAction::Reboot:
-      return false;
+      return begin_repair(work, slot, {RepairKind::Reboot, false, false, "asked for by a user"});
   }
   return false;
 }

@@ -6,7 +6,10 @@
 #include "reconcile/cluster/cluster.h"
 #include "reconcile/events.h"
 #include "reconcile/group/group.h"
+#include "reconcile/lifecycle/scripts.h"
 #include "reconcile/nodes.h"
+#include "reconcile/repair/health.h"
+#include "reconcile/repair/repair.h"
 #include "reconcile/slot/slot.h"
 #include "reconcile/slurm/batch.h"
 #include "reconcile/slurm/nodes.h"
@@ -54,7 +57,11 @@ struct Learn {
     const Slot* controller = work.controller();
     if (controller && controller->machine && controller->machine->id == in.machine) on_nodes_seen(work, in.nodes);
   }
-  void operator()(const DaemonsSeen&) const {}  // shown by the hub; repairs come with health
+  void operator()(const HealthSeen& in) const { on_health(work, in); }
+  void operator()(const AgentSilent& in) const { on_agent_silent(work, in); }
+  void operator()(const AgentBack& in) const { on_agent_back(work, in); }
+  void operator()(const RebootDone& in) const { on_reboot_done(work, in); }
+  void operator()(const ScriptsFetched& in) const { on_scripts_fetched(work, in); }
   void operator()(const Granted& in) const { on_granted(work, in); }
   void operator()(const PoolSeen& in) const {
     if (in.closed)
@@ -106,6 +113,8 @@ void settle(Work& work) {
     settle_update(work, group);
     match_target(work, group);
   }
+  advance_slots(work);
+  decide_repairs(work);
   advance_slots(work);
   decide_batch(work);
   advance_slots(work);  // what slurmctld was found to have right already

@@ -16,6 +16,7 @@
 #include <variant>
 #include <vector>
 
+#include "agent/health.h"
 #include "agent/protocol.h"
 #include "base/random.h"
 #include "base/result.h"
@@ -24,6 +25,7 @@
 #include "reconcile/hosts.h"
 #include "reconcile/index.h"
 #include "reconcile/pools.h"
+#include "reconcile/repair/decide.h"
 #include "reconcile/request.h"
 #include "reconcile/slot/life.h"
 #include "reconcile/slurm/wanted.h"
@@ -78,9 +80,24 @@ struct NodesSeen {
   MachineId machine;  // the controller
   std::vector<agent::NodeView> nodes;
 };
-struct DaemonsSeen {
+struct HealthSeen {  // what the machine says of itself has changed
   MachineId machine;
-  std::vector<agent::DaemonView> daemons;
+  agent::Health health;
+};
+struct AgentSilent {  // nothing was heard of it since then, although we listened
+  MachineId machine;
+  Time since{};
+};
+struct AgentBack {
+  MachineId machine;
+};
+struct RebootDone {
+  MachineId machine;
+  Result<void> result;
+};
+struct ScriptsFetched {
+  std::string uri;
+  Result<std::string> digest;
 };
 struct Granted {  // the pool gives the group so many launches
   std::string group;
@@ -94,9 +111,10 @@ struct PoolSeen {  // the pool has been closed, or (without a value) opened agai
 struct VolumesRemoved {
   Result<void> result;
 };
-using Input = std::variant<UserChange, UserDelete, UserAddsNodes, UserActsOnNodes, UserUpdatesSoftware, MachinesListed,
-                           LaunchDone, TerminateDone, MachineExited, AgentEnrols, AgentHere, CommandDone, NodesSeen,
-                           DaemonsSeen, Granted, PoolSeen, VolumesRemoved>;
+using Input =
+    std::variant<UserChange, UserDelete, UserAddsNodes, UserActsOnNodes, UserUpdatesSoftware, MachinesListed,
+                 LaunchDone, TerminateDone, MachineExited, AgentEnrols, AgentHere, CommandDone, NodesSeen, HealthSeen,
+                 AgentSilent, AgentBack, RebootDone, ScriptsFetched, Granted, PoolSeen, VolumesRemoved>;
 
 // ---- what is to be done ----------------------------------------------------------------------------------------
 struct ListMachines {};
@@ -114,6 +132,12 @@ struct Launch {
 struct Terminate {
   MachineId machine;
 };
+struct Reboot {
+  MachineId machine;
+};
+struct FetchScripts {
+  std::string uri;
+};
 struct SendCommand {
   MachineId machine;
   agent::Command command;  // sequence is the hub's
@@ -123,7 +147,8 @@ struct EnrolAnswer {
   Result<std::string> credential;
 };
 struct RemoveVolumes {};
-using Effect = std::variant<ListMachines, Demand, Launch, Terminate, SendCommand, EnrolAnswer, RemoveVolumes>;
+using Effect = std::variant<ListMachines, Demand, Launch, Terminate, Reboot, FetchScripts, SendCommand, EnrolAnswer,
+                            RemoveVolumes>;
 
 // Which rows changed, for the store.
 struct Changes {
@@ -155,6 +180,11 @@ struct Settings {
   Millis whole_wait{20 * 60'000};        // for all of a change, when it is all or nothing
   Millis unknown_kept{120'000};          // a slot that nobody wants any more, after a launch whose outcome is not known
   Millis relist{5 * 60'000};             // the provider's machines are compared with the slots so often
+  RepairSettings repair;
+  bool scripts = false;  // lifecycle scripts can be fetched, and are run
+  Millis script_time_limit{30 * 60'000};
+  int script_tries = 3;                         // on one machine
+  Delays script{Millis(5000), Millis(60'000)};  // between them, and between tries to fetch
   Quotas quotas;
 };
 
@@ -183,6 +213,34 @@ struct Observed {
   std::optional<Time> list_at;                  // list again then
   std::set<MachineId> agents;                   // those that have called
   std::map<MachineId, std::string> setup_sent;  // machine → id of the command under way
+  std::set<MachineId> rebooting;                // calls under way
+
+  // Health.
+  struct Sick {
+    MachineId machine;
+    Fault fault;
+  };
+  std::map<MachineId, agent::Health> health;
+  std::map<MachineId, Time> silent;  // since when
+  std::map<SlotId, Sick> sick;
+  Time sick_round{};  // they are looked at again then
+
+  // Lifecycle scripts.
+  struct Scripts {
+    std::string digest;  // "": not fetched yet
+    Time at{};           // when
+    bool fetching = false;
+    int failures = 0;
+    std::string error;
+    std::optional<Time> retry;
+  };
+  struct ScriptTries {
+    int failures = 0;
+    Time next{};
+  };
+  std::map<std::string, Scripts> scripts;  // by address
+  std::map<MachineId, ScriptTries> script_tries;
+
   bool volumes_requested = false;
   std::optional<Time> volumes_retry;
 

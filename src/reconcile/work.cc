@@ -114,6 +114,11 @@ void Work::take_machine(Slot& slot) {
   observed.setup_sent.erase(id);
   observed.hosts_sent.erase(id);
   observed.terminate_after.erase(id);
+  observed.rebooting.erase(id);
+  observed.health.erase(id);
+  observed.silent.erase(id);
+  observed.script_tries.erase(id);
+  if (slot.repair) slot.repair->begun = true;
   observed.placed.erase(slot.id);
   touch(slot).machine.reset();
   slot.launch_key.clear();

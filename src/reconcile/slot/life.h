@@ -24,13 +24,14 @@ enum class Cause {
   kForgotten,   // slurmctld no longer knows that the node may be used: it has to join again
   kLost,        // the machine ended, or missed a deadline: it has to go and another must come
   kReplaced,    // the slot is to get another machine
+  kRebooted,    // its machine is to be rebooted now, and to join again
   kUnwanted,    // the user wants fewer
   kDrained,     // no job is left on it
   kTerminated,  // the provider says that the machine is gone
   kRetry,       // the delay is over
 };
 BOOST_DESCRIBE_ENUM(Cause, kTurn, kLaunched, kFailed, kEnrolled, kConfigured, kAdmitted, kForgotten, kLost, kReplaced,
-                    kUnwanted, kDrained, kTerminated, kRetry)
+                    kRebooted, kUnwanted, kDrained, kTerminated, kRetry)
 
 struct Edge {
   SlotState from;

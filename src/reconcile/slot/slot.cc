@@ -5,6 +5,8 @@
 #include "reconcile/agents.h"
 #include "reconcile/events.h"
 #include "reconcile/group/group.h"
+#include "reconcile/lifecycle/scripts.h"
+#include "reconcile/repair/repair.h"
 #include "reconcile/slurm/nodes.h"
 
 namespace espalier::reconcile {
@@ -106,8 +108,9 @@ bool repeat_launch(Work& work, const Slot& slot) {
 }
 
 bool missed_deadline(Work& work, Slot& slot) {
-  const auto limit = deadline(slot.state, work.settings().deadlines);
+  auto limit = deadline(slot.state, work.settings().deadlines);
   if (!limit) return false;
+  if (slot.state == SlotState::Configuring) *limit += script_time(work.settings(), work.group_of(slot));
   if (work.now() < slot.since + *limit) {
     work.look_at(slot, slot.since + *limit);
     return false;
@@ -120,6 +123,7 @@ bool missed_deadline(Work& work, Slot& slot) {
 
 bool boot(Work& work, Slot& slot) {
   if (!slot.wanted) return work.move(slot, Cause::kUnwanted);
+  if (reboot_pending(slot)) return reboot(work, slot);
   if (!slot.credential.empty() && work.observed.agents.contains(slot.machine->id))
     return work.move(slot, Cause::kEnrolled);
   return missed_deadline(work, slot);
@@ -143,14 +147,18 @@ bool join(Work& work, Slot& slot) {
   slot.failure = FailureClass::None;
   slot.failure_message.clear();
   note_ready(work, work.group_of(slot));
-  instance_event(
-      work, slot, EventLevel::Info,
-      fmt::format("Instance Creation {} {} completed successfully", slot.machine->id.value, place(work, slot)));
+  const bool rebooted = slot.repair && slot.repair->kind == RepairKind::Reboot && !slot.repair->done;
+  if (slot.repair) slot.repair->done = true;
+  instance_event(work, slot, EventLevel::Info,
+                 fmt::format("Instance {} {} {} completed successfully", rebooted ? "Reboot" : "Creation",
+                             slot.machine->id.value, place(work, slot)));
   return true;
 }
 
 bool drain(Work& work, Slot& slot) {
-  return (work.ending() || drained(work, slot)) && work.move(slot, Cause::kDrained);
+  if (!work.ending() && !drained(work, slot)) return false;
+  const bool stays = slot.wanted && !work.ending() && reboot_pending(slot);
+  return work.move(slot, stays ? Cause::kRebooted : Cause::kDrained);
 }
 
 bool leave(Work& work, Slot& slot) {

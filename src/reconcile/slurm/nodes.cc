@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "reconcile/repair/repair.h"
+
 namespace espalier::reconcile {
 
 namespace {
@@ -35,14 +37,17 @@ bool has_own_reason(const agent::NodeView& view) {
                                           "Low TmpDisk",
                                           "Low socket*core",
                                           "gres/"};
-  return view.reason.empty() || view.reason.starts_with("espalier:") ||
+  return view.reason.empty() || view.reason.starts_with("espalier:") || is_order(view.reason) ||
          std::ranges::any_of(kOfSlurm, [&](const char* text) { return view.reason.starts_with(text); });
 }
+
+// No new job starts on it.
+bool closed(const slurm::NodeFacts& facts) { return facts.draining || facts.failing; }
 
 // No address that another machine may get, and no job can land on it.
 bool let_go(const agent::NodeView& view) {
   const slurm::NodeFacts facts = slurm::read_state(view.state);
-  return view.address == kNoAddress && (facts.down || facts.draining);
+  return view.address == kNoAddress && (facts.down || closed(facts));
 }
 
 template <typename Wanted>
@@ -55,7 +60,8 @@ void append_where(Work& work, SlotState state, std::vector<std::string>& nodes, 
 }
 
 // States in which a slot may still have a node in Slurm that has not let its machine go.
-constexpr std::array kLeaving = {SlotState::Terminating, SlotState::Backoff, SlotState::Wanted, SlotState::Launching};
+constexpr std::array kLeaving = {SlotState::Terminating, SlotState::Backoff, SlotState::Wanted, SlotState::Launching,
+                                 SlotState::Booting};
 
 // Its node was read after it began to leave: what it shows is not older than that.
 bool looked_at(const Work& work, const Slot& slot) {
@@ -74,6 +80,7 @@ void on_nodes_seen(Work& work, const std::vector<agent::NodeView>& nodes) {
     if (!slot) continue;
     work.look_at(*slot);
     if (forgotten(work, *slot)) work.observed.suspects.insert(slot->id);
+    obey_slurm(work, *slot, view);
   }
 }
 
@@ -85,7 +92,7 @@ bool admitted(Work& work, Slot& slot) {
   if (!view || !registered(*view, slot)) return false;
   work.set(slot, ConditionType::Registered, true, "its slurmd has registered");
   const slurm::NodeFacts facts = slurm::read_state(view->state);
-  if (facts.down) return false;
+  if (facts.down || facts.failing) return false;
   work.set(slot, ConditionType::Placed, true, "on leaf " + work.observed.leaves[slot.node_name]);
   work.set(slot, ConditionType::Schedulable, true, "slurmctld shows it " + view->state);
   return true;
@@ -110,7 +117,7 @@ bool drained(Work& work, const Slot& slot) {
   const agent::NodeView* view = view_of(work, slot.node_name);
   if (!view) return !work.observed.declared.contains(slot.node_name);  // what was not read is busy
   const slurm::NodeFacts facts = slurm::read_state(view->state);
-  return !facts.busy && (facts.draining || facts.down);
+  return !facts.busy && (closed(facts) || facts.down);
 }
 
 bool is_busy(const Work& work, const Slot& slot) {
@@ -188,7 +195,7 @@ std::vector<std::string> to_drain(Work& work, bool wanted) {
   std::vector<std::string> nodes;
   append_where(work, SlotState::Draining, nodes, [&](const Slot& slot, const agent::NodeView& view) {
     const slurm::NodeFacts facts = slurm::read_state(view.state);
-    return slot.wanted == wanted && !facts.draining && !facts.down;
+    return slot.wanted == wanted && !closed(facts) && !facts.down;
   });
   return nodes;
 }
@@ -197,7 +204,8 @@ std::vector<std::string> to_admit(Work& work) {
   std::vector<std::string> nodes;
   append_where(work, SlotState::Joining, nodes, [&](const Slot& slot, const agent::NodeView& view) {
     if (!slot.wanted || !registered(view, slot)) return false;
-    if (!slurm::read_state(view.state).down || !has_own_reason(view)) return false;
+    const slurm::NodeFacts facts = slurm::read_state(view.state);
+    if (!(facts.down || facts.failing) || !has_own_reason(view)) return false;  // IDLE ends both
     return placed(work, slot);
   });
   return nodes;
