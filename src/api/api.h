@@ -46,7 +46,7 @@ class Api {
   Api(engine::Clusters& clusters, Settings settings, Capacity* capacity = nullptr,
       Random random = Random::from_system());
   explicit Api(Services services, Random random = Random::from_system())
-      : services_(std::move(services)), random_(std::move(random)) {}
+      : services_(std::move(services)), random_(random) {}
 
   void handle(http::Request request, http::Reply reply);
 
