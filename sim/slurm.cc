@@ -173,9 +173,11 @@ agent::SlurmStepResult Slurm::one(const agent::SlurmStep& step) {
 
 void Slurm::read_nodes() {
   std::map<std::string, Node> declared;
-  for (const std::string& line : lines_with(files_[slurm::kNodesConf], "NodeName"))
+  for (const std::string& line : lines_with(files_[slurm::kNodesConf], "NodeName")) {
+    if (value(line, "State") == "FUTURE") continue;
     for (const std::string& name : names(value(line, "NodeName")))
       declared[name] = nodes_.contains(name) ? nodes_[name] : Node{};
+  }
   nodes_ = std::move(declared);
 }
 
@@ -190,16 +192,23 @@ void Slurm::read_partitions() {
 void Slurm::read_topology() {
   leaves_.clear();
   switches_.clear();
+  blocks_.clear();
   if (!files_.contains(slurm::kTopologyConf)) return;
   for (const std::string& line : lines_with(files_[slurm::kTopologyConf], "SwitchName"))
     switches_[value(line, "SwitchName")] = names(value(line, "Switches"));
   for (const std::string& line : lines_with(files_[slurm::kTopologyConf], "SwitchName"))
     for (const std::string& name : names(value(line, "Nodes"))) leaves_[name].insert(value(line, "SwitchName"));
+  for (const std::string& line : lines_with(files_[slurm::kTopologyConf], "BlockName")) {
+    blocks_.emplace_back(value(line, "BlockName"), value(line, "Nodes"));
+    for (const std::string& name : names(value(line, "Nodes")))
+      if (nodes_.contains(name)) leaves_[name].insert(value(line, "BlockName"));
+  }
 }
 
 // As `scontrol show topology` of 24.11 prints it: every switch with all nodes below it.
 std::string Slurm::show_topology() const {
   std::string text;
+  for (const auto& [name, nodes] : blocks_) text += "BlockName=" + name + " BlockIndex=0 Nodes=" + nodes + "\n";
   for (const auto& [name, children] : switches_) {
     std::vector<std::string> below;
     const int level = collect(name, below);

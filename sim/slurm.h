@@ -63,6 +63,7 @@ class Slurm {
   std::map<std::string, std::set<std::string>> partitions_;
   std::map<std::string, std::set<std::string>> leaves_;
   std::map<std::string, std::vector<std::string>> switches_;  // switch → its children
+  std::vector<std::pair<std::string, std::string>> blocks_;   // name, host list
 };
 
 }  // namespace espalier::sim

@@ -3,6 +3,7 @@
 #include "agent/version.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/process.h"
 
 namespace espalier::agent {
 
@@ -11,6 +12,12 @@ namespace {
 constexpr Millis kCallTimeout{10'000};
 constexpr Millis kFetchTimeout{60'000};
 constexpr Millis kNextTimeout = kLongPoll + Millis(10'000);
+
+// "slurm 24.11.5"; "" on a machine without Slurm.
+std::string slurm_version() {
+  const auto said = run({"scontrol", "--version"}, {.timeout = Millis(5'000)});
+  return said && said->status == 0 ? said->out.substr(0, said->out.find('\n')) : "";
+}
 
 Result<json::value> body_of(const HttpAnswer& answer, const char* path) {
   if (answer.status == 401 || answer.status == 403)
@@ -79,7 +86,7 @@ Result<std::string> Link::credential(HttpClient& client) {
 }
 
 Result<std::string> Link::enrol(HttpClient& client) {
-  const Enrol request{user_data_.machine_id, user_data_.token, kVersion};
+  const Enrol request{user_data_.machine_id, user_data_.token, kVersion, slurm_version()};
   auto answer = client.post("/enrol", "", json::serialize(to_json(request)), kCallTimeout);
   if (!answer) return tl::unexpected(answer.error());
   auto body = body_of(*answer, "/enrol");

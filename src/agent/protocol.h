@@ -31,8 +31,9 @@ struct Enrol {
   std::string machine_id;
   std::string token;
   std::string version;
+  std::string slurm;  // of the Slurm that is installed, as its programs print it: "slurm 24.11.5"; "": there is none
 };
-BOOST_DESCRIBE_STRUCT(Enrol, (), (machine_id, token, version))
+BOOST_DESCRIBE_STRUCT(Enrol, (), (machine_id, token, version, slurm))
 
 struct Enrolled {
   std::string credential;
@@ -100,12 +101,12 @@ inline constexpr const char* kExtraFolders[] = {"/etc/slurm", "/etc/nvidia-imex"
 enum class SlurmStepKind {
   WriteFiles,       // files; `remove` names those to delete. All beside, then renamed one after the other
   Reconfigure,      // scontrol reconfigure. When it fails, the files that this batch wrote are put back
-  UpdateNodes,      // nodes, and what is set of state, reason, address
+  UpdateNodes,      // nodes, and what is set of state, reason, address, topology
   UpdatePartition,  // partition, nodes ("" → none)
   CreatePartition,  // partition, nodes, options
   DeletePartition,  // partition
   ReadNodes,        // nodes ("" → all) → output: lines "name|state|address|reason"
-  ReadTopology,     // → output of scontrol show topology
+  ReadTopology,     // → output of scontrol show <options>: topology, topoconf
   ReadPartitions,   // → output: lines "partition|hostlist"
 };
 BOOST_DESCRIBE_ENUM(SlurmStepKind, WriteFiles, Reconfigure, UpdateNodes, UpdatePartition, CreatePartition,
@@ -119,10 +120,11 @@ struct SlurmStep {
   std::string state;
   std::string reason;
   std::string address;
+  std::string topology;  // the node's whole list: tree:leaf7,block:b3
   std::string partition;
   std::string options;
 };
-BOOST_DESCRIBE_STRUCT(SlurmStep, (), (kind, files, remove, nodes, state, reason, address, partition, options))
+BOOST_DESCRIBE_STRUCT(SlurmStep, (), (kind, files, remove, nodes, state, reason, address, topology, partition, options))
 
 struct SlurmStepResult {
   bool ok = false;

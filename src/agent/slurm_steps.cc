@@ -81,6 +81,7 @@ Result<std::string> SlurmSteps::one(const SlurmStep& step) {
       add(words, "State=", step.state);
       add(words, "Reason=", step.reason);
       add(words, "NodeAddr=", step.address);
+      add(words, "Topology=", step.topology);
       return scontrol(std::move(words));
     }
     case SlurmStepKind::UpdatePartition:
@@ -92,7 +93,7 @@ Result<std::string> SlurmSteps::one(const SlurmStep& step) {
     case SlurmStepKind::ReadNodes:
       return read_nodes(step.nodes);
     case SlurmStepKind::ReadTopology:
-      return scontrol({"show", "topology"});
+      return scontrol({"show", step.options.empty() ? "topology" : step.options});
     case SlurmStepKind::ReadPartitions:
       return scontrol({"-a", "-o", "show", "partitions"}).map(partition_lines);
   }

@@ -24,7 +24,7 @@ Result<json::object> describe_service(const Services& services, const Call&) {
 
 Result<json::object> describe_nodes(const Services& services, const Call& call) {
   return read_cluster(services, call, [](const engine::View& view) {
-    const auto leaves = topology::leaves(reconcile::slurm_wanted(view.state).plan);
+    const auto leaves = topology::leaves(reconcile::slurm_wanted(view.state, {}).plan.main());
     json::array nodes;
     auto slots = slots_by_group(view.state);
     for (const auto& [name, group] : view.state.groups)
@@ -35,7 +35,9 @@ Result<json::object> describe_nodes(const Services& services, const Call& call) 
 
 Result<json::object> describe_topology(const Services& services, const Call& call) {
   return read_cluster(services, call, [](const engine::View& view) {
-    const auto plan = reconcile::slurm_wanted(view.state).plan;
+    const auto all = reconcile::slurm_wanted(view.state, {}).plan;
+    const auto& plan = all.main();
+    const auto files = topology::render(all);
     json::array switches;
     for (const auto& each : plan.switches)
       switches.push_back({{"Name", each.name}, {"Switches", to_json(each.switches)}, {"Nodes", to_json(each.nodes)}});
@@ -43,7 +45,7 @@ Result<json::object> describe_topology(const Services& services, const Call& cal
     return json::object{
         {"Model", enum_name(plan.model)},  {"Because", plan.because},         {"True", view.topology_true()},
         {"Revision", slurm.revision},      {"Since", timestamp(slurm.since)}, {"Failure", slurm.failure},
-        {"Switches", std::move(switches)}, {"File", topology::render(plan)},  {"Drawing", topology::draw(plan)}};
+        {"Switches", std::move(switches)}, {"File", files.conf + files.yaml}, {"Drawing", topology::draw(all)}};
   });
 }
 

@@ -84,7 +84,7 @@ Result<json::object> explain_node(const Services& services, const Call& call) {
     if (!slot) return tl::unexpected(slot.error());
     found = **slot;
     cluster = view.state.cluster.id;
-    const auto leaves = topology::leaves(reconcile::slurm_wanted(view.state).plan);
+    const auto leaves = topology::leaves(reconcile::slurm_wanted(view.state, {}).plan.main());
     const auto why = view.explain(*found);
     json::object out{{"Node", own_node(view, view.state.groups.at(found->group), *found, leaves)},
                      {"Because", why.because},

@@ -295,7 +295,7 @@ void Engine::agent_enrols(const agent::Enrol& enrol, EnrolReply reply) {
   const auto [cluster, slot] = owner_of(enrol.token);
   const ActorPtr actor = find_actor(cluster);
   if (!actor) return reply(fail(ErrorCode::kPermission, "this token is for no machine that is awaited"));
-  reconcile::AgentEnrols input{slot, MachineId(enrol.machine_id), enrol.token, 0};
+  reconcile::AgentEnrols input{slot, MachineId(enrol.machine_id), enrol.token, 0, enrol.slurm};
   {
     const std::lock_guard lock(actor->inbox_mutex);
     input.call = ++actor->last_enrol_call;

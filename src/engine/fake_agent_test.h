@@ -35,7 +35,7 @@ class FakeAgent {
   }
 
   Answer enrol(const std::string& token) {
-    return post("/enrol", json::serialize(to_json(agent::Enrol{machine_, token, "test"})));
+    return post("/enrol", json::serialize(to_json(agent::Enrol{machine_, token, "test", ""})));
   }
   Answer next() {
     return post("/next", json::serialize(to_json(agent::NextCall{boot, control_plane_boot, acknowledged})));

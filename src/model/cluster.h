@@ -184,11 +184,12 @@ struct Cluster {
   std::string munge_key;                     // base64; secret
   std::map<std::string, AddedBefore> added;  // by ClientToken
   std::int64_t last_event = 0;               // sequence of the newest event
+  std::string topology = "auto";             // what a user wants: auto, tree, block, off
   json::object spec;  // the request without its groups: VpcConfig, Orchestrator, Tags, NodeProvisioningMode
 };
 BOOST_DESCRIBE_STRUCT(Cluster, (),
                       (id, name, region, account, status, created_at, failure_message, continuous, change,
-                       node_recovery, munge_key, added, last_event, spec))
+                       node_recovery, munge_key, added, last_event, topology, spec))
 
 // By priority.
 std::vector<std::string> types_of(const Group& group);
@@ -211,6 +212,17 @@ struct Event {
 };
 BOOST_DESCRIBE_STRUCT(Event, (), (sequence, id, time, resource, level, group, instance, slot, description, metadata))
 
+// A block of Slurm's topology that was planned. Its name and its place in the order are for ever, as long as a later
+// one is in use.
+struct KnownBlock {
+  std::string name;
+  std::string group;
+  int number = 0;      // within the group: see topology/blocks.h
+  std::string domain;  // the NVLink domain that is bound to it; "": none yet
+  bool operator==(const KnownBlock&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(KnownBlock, (), (name, group, number, domain))
+
 // What slurmctld was last told and was seen to agree with. See slurm/files.h for the names of the files.
 struct SlurmApplied {
   std::map<std::string, std::string> files;            // name → text, as written on the controller
@@ -218,10 +230,12 @@ struct SlurmApplied {
   std::int64_t revision = 0;                           // counts applications
   Time since{};                                        // when slurmctld agreed with it
   std::string failure;                                 // why the last application failed; empty: it did not
-  bool pending = false;  // others were sent and not confirmed: what slurmctld has now must be read
+  bool pending = false;            // others were sent and not confirmed: what slurmctld has now must be read
+  std::string version;             // of Slurm, as the controller's agent said; "": not yet
+  std::vector<KnownBlock> blocks;  // in Slurm's order: what the next plan must know of this one
   bool operator==(const SlurmApplied&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(SlurmApplied, (), (files, partition_nodes, revision, since, failure, pending))
+BOOST_DESCRIBE_STRUCT(SlurmApplied, (), (files, partition_nodes, revision, since, failure, pending, version, blocks))
 
 // All of one cluster.
 struct ClusterState {

@@ -15,6 +15,18 @@ std::vector<agent::ConfigFile> files_of(const SlurmApplied& slurm) {
   return files;
 }
 
+// What the controller's Slurm can express decides what it is told.
+void note_version(Work& work, const Slot& slot, const std::string& slurm) {
+  if (work.group_of(slot).type != NodeType::Controller || slurm.empty()) return;
+  const auto version = slurm::read_version(slurm);
+  if (!version)
+    return cluster_event(work, EventLevel::Warn, "The controller's Slurm is not known", version.error().message);
+  if (to_string(*version) == work.state.slurm.version) return;
+  work.state.slurm.version = to_string(*version);
+  work.out.changes.slurm = true;
+  work.places_changed();
+}
+
 }  // namespace
 
 void on_agent_enrols(Work& work, const AgentEnrols& call) {
@@ -32,6 +44,7 @@ void on_agent_enrols(Work& work, const AgentEnrols& call) {
         fmt::format("{}.{}.{}", work.state.cluster.id.value, slot->id.value, work.context.secret(32));
     work.set(*slot, ConditionType::Booted, true, "its agent has enrolled");
   }
+  note_version(work, *slot, call.slurm);
   work.effect(EnrolAnswer{call.call, slot->credential});
 }
 
@@ -66,7 +79,7 @@ void send_setup(Work& work, Slot& slot) {
   setup.hosts = hosts_now(work).all();
   if (setup.role == NodeType::Controller) {
     if (work.state.slurm.files.empty()) {
-      work.state.slurm = slurm_wanted(work.state).target;
+      work.state.slurm = slurm_wanted(work.state, {}).target;
       work.out.changes.slurm = true;
     }
     setup.files = files_of(work.state.slurm);

@@ -158,11 +158,11 @@ Output step(ClusterState& state, Observed& observed, std::vector<Input> inputs, 
   return std::move(work.out);
 }
 
-topology::Plan topology_plan(const ClusterState& state) { return slurm_wanted(state).plan; }
+topology::Plan topology_plan(const ClusterState& state) { return slurm_wanted(state, {}).plan.main(); }
 
 bool topology_true(const Observed& observed) {
   if (!observed.slurm_read || (observed.batch && observed.batch->files)) return false;
-  return observed.wanted && !observed.wanted_stale && observed.leaves == observed.wanted->leaves;
+  return observed.wanted && !observed.wanted_stale && observed.places == observed.wanted->places;
 }
 
 }  // namespace espalier::reconcile

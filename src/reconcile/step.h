@@ -67,7 +67,8 @@ struct AgentEnrols {
   SlotId slot;
   MachineId machine;
   std::string token;
-  std::int64_t call = 0;  // named again in EnrolAnswer
+  std::int64_t call = 0;   // named again in EnrolAnswer
+  std::string slurm = {};  // see agent::Enrol
 };
 struct AgentHere {  // it called for the first time since it or the control plane started
   MachineId machine;
@@ -258,6 +259,7 @@ struct Observed {
     Time sent{};
     bool first = false;  // only reads what slurmctld has
     bool files = false;  // applies files and topology
+    bool live = false;   // … without a reconfigure: nodes change places, no more
     SlurmWanted wanted;  // what holds when it succeeds
     std::vector<agent::SlurmStep> steps;
     [[nodiscard]] bool whole() const { return first || files; }  // reads everything back
@@ -270,7 +272,8 @@ struct Observed {
   std::map<std::string, std::string> partitions;  // partition → host list, as slurmctld was last seen to have it
   std::unordered_set<std::string> declared;       // the nodes of those partitions
   std::map<SlotId, Time> unseen;                  // of slots that leave, without a line of slurmctld's: read again then
-  std::map<std::string, std::string> leaves;      // node → leaf, as slurmctld was last seen to have it
+  std::vector<topology::Shown> shown;             // the topologies that slurmctld was last seen to have
+  std::map<std::string, std::string> places;      // node → "tree:leaf7,block:b3", of these
   std::unordered_map<SlotId, MachineId> placed;   // slots whose machine's place slurmctld was seen to have right
   std::map<SlotId, Time> called_again;            // slots whose slurmd was asked to register again
   std::string watching;                           // host list that the controller's agent watches closely

@@ -18,16 +18,6 @@
 
 namespace espalier::topology {
 
-// A block that was planned. Its name and its place in the order are for ever, as long as a later one is in use.
-struct KnownBlock {
-  std::string name;
-  std::string group;
-  int number = 0;      // within the group: slots 18(number-1)+1 … 18·number are its seats
-  std::string domain;  // bound to it; "": none yet
-  bool operator==(const KnownBlock&) const = default;
-};
-BOOST_DESCRIBE_STRUCT(KnownBlock, (), (name, group, number, domain))
-
 // What a plan must know of the one before it, for names and order to stay. The caller keeps it with the cluster.
 struct Memory {
   std::vector<KnownBlock> blocks;  // in Slurm's order

@@ -48,6 +48,14 @@ void end_deletion(Work& work) {
   work.effect(RemoveVolumes{});
 }
 
+void set_topology(Work& work, const std::string& wanted) {
+  if (work.state.cluster.topology == wanted) return;
+  work.touch_cluster().topology = wanted;
+  work.places_changed();
+  cluster_event(work, EventLevel::Info,
+                fmt::format("The topology of Cluster {} was set to {}", work.state.cluster.name, wanted));
+}
+
 }  // namespace
 
 ClusterState create(const ClusterWish& wish, const Context& context, std::vector<Event>& events) {
@@ -77,6 +85,7 @@ Result<void> on_user_change(Work& work, const ClusterChange& change) {
   auto tags = changed_tags(work.state.cluster.spec, change);
   if (!tags) return tl::unexpected(tags.error());
   if (auto& spec = work.state.cluster.spec; *tags != tags_of(spec)) work.touch_cluster().spec["Tags"] = to_wire(*tags);
+  if (change.topology) set_topology(work, *change.topology);
   const bool counts = !change.groups.empty() || !change.groups_to_delete.empty();
   if (!work.state.cluster.continuous && counts)
     if (auto ok = begin_whole(work); !ok) return ok;

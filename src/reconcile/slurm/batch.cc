@@ -47,6 +47,23 @@ SlurmStep partition(SlurmStepKind kind, const std::string& name, const std::stri
   return step;
 }
 
+SlurmStep move_nodes(const topology::Move& move) {
+  SlurmStep step;
+  step.kind = SlurmStepKind::UpdateNodes;
+  step.nodes = move.nodes;
+  step.topology = move.topology;
+  return step;
+}
+
+// From 25.05 on nodes are moved one by one, and all topologies are shown.
+bool moves_nodes(const Work& work) { return release_of(slurm_version(work.state.slurm)).topology_yaml; }
+
+std::map<std::string, std::string> partition_topology(const SlurmWanted& wanted) {
+  std::map<std::string, std::string> out;
+  for (const auto& [name, model] : wanted.plan.partitions) out[name] = enum_name(model);
+  return out;
+}
+
 Names all_nodes(const SlurmApplied& slurm) {
   Names names;
   for (const auto& [name, nodes] : slurm.partition_nodes)
@@ -79,7 +96,9 @@ bool nothing_in(const SlurmStep& step) { return step.files.empty() && step.remov
 
 // New slots are declared outside of every partition, set DOWN, and only then let in: in between, a waiting job would
 // take live and absent nodes together and hold them for good. Nodes that go leave their partitions first.
-std::vector<SlurmStep> steps_between(const SlurmApplied& from, const SlurmApplied& to) {
+std::vector<SlurmStep> steps_between(const SlurmApplied& from, const SlurmWanted& wanted) {
+  const SlurmApplied& to = wanted.target;
+  const auto topologies = partition_topology(wanted);
   const Names before = all_nodes(from);
   const Names after = all_nodes(to);
   std::vector<std::string> added;
@@ -93,7 +112,7 @@ std::vector<SlurmStep> steps_between(const SlurmApplied& from, const SlurmApplie
     middle.partition_nodes[name] = kept;
     if (kept != nodes) steps.push_back(partition(SlurmStepKind::UpdatePartition, name, kept));
   }
-  middle.files[slurm::kPartitionsConf] = slurm::render_partitions(middle.partition_nodes);
+  middle.files[slurm::kPartitionsConf] = slurm::render_partitions(middle.partition_nodes, topologies);
   if (SlurmStep files = write_files(from, middle); !nothing_in(files)) {
     steps.push_back(std::move(files));
     steps.push_back(read(SlurmStepKind::Reconfigure));
@@ -102,10 +121,13 @@ std::vector<SlurmStep> steps_between(const SlurmApplied& from, const SlurmApplie
   if (!added.empty()) steps.push_back(update_nodes(added, "DOWN", kWaiting));
   for (const auto& [name, nodes] : to.partition_nodes) {
     const auto old = middle.partition_nodes.find(name);
-    if (old == middle.partition_nodes.end())
+    if (old == middle.partition_nodes.end()) {
       steps.push_back(partition(SlurmStepKind::CreatePartition, name, nodes));
-    else if (old->second != nodes)
+      if (const auto chosen = topologies.find(name); chosen != topologies.end())
+        steps.back().options = "Topology=" + chosen->second;
+    } else if (old->second != nodes) {
       steps.push_back(partition(SlurmStepKind::UpdatePartition, name, nodes));
+    }
   }
   for (const auto& [name, nodes] : middle.partition_nodes)
     if (!to.partition_nodes.contains(name)) steps.push_back(partition(SlurmStepKind::DeletePartition, name, ""));
@@ -117,6 +139,7 @@ std::vector<SlurmStep> steps_between(const SlurmApplied& from, const SlurmApplie
 void start(Work& work, const Slot& controller, Observed::Batch batch, const std::vector<std::string>& nodes = {}) {
   if (batch.whole()) {
     batch.steps.push_back(read(SlurmStepKind::ReadTopology));
+    batch.steps.back().options = moves_nodes(work) ? "topoconf" : "topology";
     batch.steps.push_back(read(SlurmStepKind::ReadPartitions));
   }
   batch.steps.push_back(read(SlurmStepKind::ReadNodes));
@@ -200,9 +223,9 @@ void refresh_wanted(Work& work) {
   if (!observed.wanted_stale) return;
   const Time due = observed.wanted_at + Millis(work.index().count() / 100);
   if (observed.wanted && work.now() < due) return work.wake_at(due);
-  SlurmWanted wanted = slurm_wanted(work.state);
+  SlurmWanted wanted = slurm_wanted(work.state, observed.shown);
   const bool same =
-      observed.wanted && wanted.target == observed.wanted->target && wanted.leaves == observed.wanted->leaves;
+      observed.wanted && wanted.target == observed.wanted->target && wanted.places == observed.wanted->places;
   if (!same) observed.files_changed_at = work.now();
   observed.wanted = std::move(wanted);
   observed.wanted_stale = false;
@@ -216,6 +239,25 @@ void note_placed(Work& work, const SlurmWanted& wanted) {
   work.look_at(SlotState::Joining);
 }
 
+// Everything but topology.yaml is as it should be.
+bool only_places_differ(const Work& work, const SlurmWanted& wanted) {
+  const SlurmApplied& slurm = work.state.slurm;
+  if (slurm.pending || wanted.target.partition_nodes != slurm.partition_nodes) return false;
+  auto now = slurm.files, then = wanted.target.files;
+  now.erase(slurm::kTopologyYaml);
+  then.erase(slurm::kTopologyYaml);
+  return now == then;
+}
+
+// The file first, so that a slurmctld that starts again knows every leaf; then each node that is elsewhere.
+std::vector<SlurmStep> live_steps(const Work& work, const SlurmWanted& wanted, const topology::Steps& steps) {
+  std::vector<SlurmStep> out;
+  if (SlurmStep files = write_files(work.state.slurm, wanted.target); !nothing_in(files))
+    out.push_back(std::move(files));
+  for (const topology::Move& move : steps.moves) out.push_back(move_nodes(move));
+  return out;
+}
+
 bool is_applied(const Work& work, const SlurmWanted& wanted) {
   const SlurmApplied& slurm = work.state.slurm;
   return !slurm.pending && wanted.target.files == slurm.files && wanted.target.partition_nodes == slurm.partition_nodes;
@@ -225,7 +267,7 @@ void start_files(Work& work, const Slot& controller) {
   refresh_wanted(work);
   const SlurmWanted& wanted = *work.observed.wanted;
   const bool same = is_applied(work, wanted);
-  if (same && work.observed.leaves == wanted.leaves) {
+  if (same && work.observed.places == wanted.places) {
     work.observed.files_differ_since.reset();
     work.observed.files_changed_at.reset();
     if (work.observed.placed != wanted.machines) note_placed(work, wanted);
@@ -234,8 +276,10 @@ void start_files(Work& work, const Slot& controller) {
   if (!files_are_due(work)) return;
   Observed::Batch batch;
   batch.files = true;
-  batch.steps = steps_between(known(work), wanted.target);
-  if (same) batch.steps.push_back(read(SlurmStepKind::Reconfigure));  // the file is right, slurmctld is not
+  const auto moves = topology::steps_to(wanted.plan, work.observed.shown);
+  batch.live = moves_nodes(work) && moves.reconfigure.empty() && only_places_differ(work, wanted);
+  batch.steps = batch.live ? live_steps(work, wanted, moves) : steps_between(known(work), wanted);
+  if (same && !batch.live) batch.steps.push_back(read(SlurmStepKind::Reconfigure));  // the file is right, it is not
   batch.wanted = wanted;
   work.state.slurm.pending = true;  // stored before it is sent
   work.out.changes.slurm = true;
@@ -263,13 +307,16 @@ void confirm_files(Work& work, const Observed::Batch& batch) {
     return;
   }
   const auto revision = applied.revision;
+  const auto version = applied.version;
   applied = batch.wanted.target;
+  applied.version = version;
   applied.revision = revision + 1;
   applied.since = work.now();
   applied.failure.clear();
   work.out.changes.slurm = true;
   cluster_event(work, EventLevel::Info,
-                "Slurm was reconfigured successfully. Slurm config updated to match desired state");
+                batch.live ? "Nodes were moved in Slurm's topology"
+                           : "Slurm was reconfigured successfully. Slurm config updated to match desired state");
 }
 
 std::string first_failure(const agent::CommandResult& result) {
@@ -299,8 +346,11 @@ void find_forgotten(Work& work, Slot& slot) {
 
 // The last steps of an order on files read topology, partitions and all nodes.
 void read_back_all(Work& work, const agent::CommandResult& result) {
-  auto leaves = topology::read_leaves(result.steps.end()[-3].output);
-  work.observed.leaves = leaves ? std::move(*leaves) : std::map<std::string, std::string>{};
+  auto shown = topology::read_shown(result.steps.end()[-3].output);
+  work.observed.shown = shown ? std::move(*shown) : std::vector<topology::Shown>{};
+  auto places = topology::places(work.observed.shown);
+  if (places != work.observed.places) work.observed.wanted_stale = true;  // a leaf in use may be free now
+  work.observed.places = std::move(places);
   work.observed.partitions = read_partition_lines(result.steps.end()[-2].output);
   work.observed.declared.clear();
   for (const auto& [name, list] : work.observed.partitions)
@@ -336,6 +386,13 @@ bool awaits_answer(Work& work) {
   return false;
 }
 
+// As a whole, and node by node.
+Result<void> agrees_with(const Work& work, const SlurmWanted& wanted) {
+  if (auto ok = topology::compare(wanted.plan, work.observed.shown); !ok) return ok;
+  if (work.observed.places == wanted.places) return {};
+  return fail(ErrorCode::kConflict, "slurmctld shows nodes in other places than planned");
+}
+
 }  // namespace
 
 void decide_batch(Work& work) {
@@ -354,14 +411,16 @@ void on_batch_done(Work& work, const agent::CommandResult& result) {
   if (!result.ok || result.steps.size() != batch.steps.size()) return fail_batch(work, batch, first_failure(result));
 
   read_back(work, batch, result);
-  if (batch.wanted.target.files.contains(slurm::kTopologyConf) && !batch.first) {
-    if (auto agrees = topology::compare(batch.wanted.plan, result.steps.end()[-3].output); !agrees)
-      return fail_batch(work, batch, agrees.error().message);
-  }
+  const bool judged = batch.files && !batch.first;
+  const auto agrees = judged ? agrees_with(work, batch.wanted) : Result<void>{};
+  // Places that were set live outlast a reconfigure: those that are others now are set next.
+  const bool moves_lead_there = moves_nodes(work) && !batch.live &&
+                                topology::steps_to(batch.wanted.plan, work.observed.shown).reconfigure.empty();
+  if (!agrees && !moves_lead_there) return fail_batch(work, batch, agrees.error().message);
   work.observed.batch_failures = 0;
   work.observed.batch_retry.reset();
   if (batch.files) confirm_files(work, batch);
-  if (batch.files && !batch.first) note_placed(work, batch.wanted);
+  if (judged && agrees) note_placed(work, batch.wanted);
 }
 
 void update_watch(Work& work) {

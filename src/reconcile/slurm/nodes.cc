@@ -93,7 +93,7 @@ bool admitted(Work& work, Slot& slot) {
   work.set(slot, ConditionType::Registered, true, "its slurmd has registered");
   const slurm::NodeFacts facts = slurm::read_state(view->state);
   if (facts.down || facts.failing) return false;
-  work.set(slot, ConditionType::Placed, true, "on leaf " + work.observed.leaves[slot.node_name]);
+  work.set(slot, ConditionType::Placed, true, "in " + work.observed.places[slot.node_name]);
   work.set(slot, ConditionType::Schedulable, true, "slurmctld shows it " + view->state);
   return true;
 }
@@ -102,8 +102,8 @@ bool placed(Work& work, const Slot& slot) {
   if (!is_compute(work, slot)) return true;
   const auto seen = work.observed.placed.find(slot.id);
   if (!work.observed.slurm_read || seen == work.observed.placed.end() || seen->second != slot.machine->id) return false;
-  const auto shown = work.observed.leaves.find(slot.node_name);
-  if (shown == work.observed.leaves.end() || shown->second != topology::kUnplaced) return true;
+  const auto shown = work.observed.places.find(slot.node_name);
+  if (shown == work.observed.places.end() || !topology::is_unplaced(shown->second)) return true;
   // A position that stays unknown does not keep it out for ever.
   const Time enough = slot.machine->launched_at + work.settings().unplaced_after;
   if (work.now() >= enough) return true;

@@ -14,25 +14,53 @@ const Slot* controller_of(const ClusterState& state) {
 
 // A machine's place counts from its launch to its end.
 std::optional<Position> position_of(const Slot& slot) {
-  if (!slot.machine || slot.state == SlotState::Terminating || slot.machine->position.network_nodes.empty())
+  if (!slot.machine || slot.state == SlotState::Terminating ||
+      (slot.machine->position.network_nodes.empty() && slot.machine->position.domain.empty()))
     return std::nullopt;
   return slot.machine->position;
 }
 
-}  // namespace
+// What is known of the compute slots, group by group.
+struct Slots {
+  std::map<std::string, std::map<std::string, std::vector<std::string>>> nodes;  // by group and type
+  topology::Request request;
+};
 
-SlurmWanted slurm_wanted(const ClusterState& state) {
-  std::map<std::string, std::map<std::string, std::vector<std::string>>> nodes_of;  // by group and type
-  std::vector<topology::Member> members;
-  SlurmWanted wanted;
+Slots slots_of(const ClusterState& state, SlurmWanted& wanted) {
+  Slots out;
   for (const auto& [id, slot] : state.slots) {
     const Group& group = state.groups.at(slot.group);
     if (group.type != NodeType::Compute) continue;
-    nodes_of[group.name][slot.instance_type].push_back(slot.node_name);
-    members.push_back({slot.node_name, slot.instance_type, position_of(slot)});
+    out.nodes[group.name][slot.instance_type].push_back(slot.node_name);
+    out.request.members.push_back({slot.node_name, slot.instance_type, position_of(slot), group.name, slot.number});
     if (slot.machine && slot.state != SlotState::Terminating) wanted.machines[id] = slot.machine->id;
   }
-  std::vector<std::string> types;
+  for (const auto& [name, group] : state.groups)
+    if (group.type == NodeType::Compute) out.request.groups.push_back({name, group.partition, types_of(group)});
+  out.request.version = slurm_version(state.slurm);
+  out.request.preference = topology::read_preference(state.cluster.topology).value_or(topology::Preference::automatic);
+  return out;
+}
+
+void add_topology(const topology::ClusterPlan& plan, slurm::ClusterFiles& files) {
+  auto texts = topology::render(plan);
+  files.topology_plugin = std::move(texts.plugin);
+  files.topology_param = std::move(texts.param);
+  files.topology_file = std::move(texts.conf);
+  files.topology_yaml = std::move(texts.yaml);
+  files.padding = topology::padding(plan);
+  for (const auto& [partition, model] : plan.partitions) files.partition_topology[partition] = enum_name(model);
+}
+
+}  // namespace
+
+slurm::Version slurm_version(const SlurmApplied& slurm) {
+  return slurm::read_version(slurm.version).value_or(slurm::kOwnImage);
+}
+
+SlurmWanted slurm_wanted(const ClusterState& state, const std::vector<topology::Shown>& shown) {
+  SlurmWanted wanted;
+  Slots slots = slots_of(state, wanted);
   slurm::ClusterFiles files;
   files.cluster_name = state.cluster.name;
   if (const Slot* controller = controller_of(state)) {
@@ -41,18 +69,20 @@ SlurmWanted slurm_wanted(const ClusterState& state) {
   }
   for (const auto& [name, group] : state.groups) {
     if (group.type != NodeType::Compute) continue;
-    for (const std::string& type : types_of(group)) types.push_back(type);
     auto& partition = files.partitions[group.partition];
-    for (auto& [type, nodes] : nodes_of[name]) {
+    for (auto& [type, nodes] : slots.nodes[name]) {
       std::ranges::sort(nodes, slurm::natural_less);
       files.nodes.push_back({name, type, nodes});
       partition.insert(partition.end(), nodes.begin(), nodes.end());
     }
   }
-  wanted.plan = topology::plan(members, types);
-  wanted.leaves = topology::leaves(wanted.plan);
-  files.topology_plugin = topology::plugin(wanted.plan);
-  files.topology_file = topology::render(wanted.plan);
+  topology::Memory memory{state.slurm.blocks};
+  wanted.plan = topology::plan_cluster(slots.request, memory);
+  topology::keep_leaves_in_use(wanted.plan, shown);
+  wanted.places = topology::places(wanted.plan);
+  add_topology(wanted.plan, files);
+  wanted.target.version = state.slurm.version;
+  wanted.target.blocks = std::move(memory.blocks);
   wanted.target.files = slurm::render(files);
   wanted.target.partition_nodes = slurm::partition_nodes(files);
   return wanted;

@@ -1,0 +1,87 @@
+#include "reconcile/slurm/wanted.h"
+
+#include <gmock/gmock.h>
+
+namespace espalier::reconcile {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using testing::SizeIs;
+
+Group compute(const std::string& name, const char* type) {
+  Group out;
+  out.name = name;
+  out.instance_type = type;
+  out.partition = name;
+  return out;
+}
+
+// A group of UltraServers in two racks, and p5 nodes without a machine.
+ClusterState cluster(const std::string& slurm) {
+  ClusterState out;
+  out.cluster.name = "demo";
+  out.slurm.version = slurm;
+  out.groups["gb200"] = compute("gb200", "ml.p6e-gb200.36xlarge");
+  out.groups["p5"] = compute("p5", "ml.p5.48xlarge");
+  const auto add = [&](const std::string& group, int number, std::optional<Position> position) {
+    Slot slot;
+    slot.group = group;
+    slot.number = number;
+    slot.node_name = fmt::format("{}-{}", group, number);
+    slot.id = SlotId(slot.node_name);
+    slot.instance_type = out.groups[group].instance_type;
+    slot.state = SlotState::Joining;
+    if (position) slot.machine = Machine{MachineId("i-" + slot.node_name), "10.0.0.1", *position, "", {}};
+    out.slots[slot.id] = slot;
+  };
+  for (int i = 1; i <= 36; ++i) add("gb200", i, Position{{"nn-0", "nn-9"}, i % 2 == 0 ? "even" : "odd"});
+  for (int i = 1; i <= 2; ++i) add("p5", i, std::nullopt);
+  return out;
+}
+
+TEST(SlurmWanted, FollowsTheVersionOfTheController) {
+  const auto old = slurm_wanted(cluster("24.11.5"), {}).target;
+  EXPECT_THAT(old.files.at(slurm::kTopologyConf), HasSubstr("SwitchName=unplaced Nodes=p5-[1-2]\n"));
+  EXPECT_EQ(old.files.count(slurm::kTopologyYaml), 0U);
+  const auto next = slurm_wanted(cluster("26.05.5"), {}).target;
+  EXPECT_EQ(next.files.count(slurm::kTopologyConf), 0U);
+  EXPECT_THAT(next.files.at(slurm::kTopologyYaml), HasSubstr("- block: \"gb200-b2\"\n"));
+  EXPECT_THAT(next.files.at(slurm::kPartitionsConf),
+              HasSubstr("PartitionName=gb200 Nodes=gb200-[1-36] Topology=block"));
+  EXPECT_THAT(next.files.at(slurm::kPartitionsConf), Not(HasSubstr("PartitionName=p5 Nodes=p5-[1-2] Topology")));
+  EXPECT_EQ(slurm_wanted(cluster(""), {}).target.files, old.files) << "not said yet: that of our own image";
+}
+
+TEST(SlurmWanted, KeepsTheBlocksOfDomains) {
+  auto state = cluster("26.05.5");
+  const auto first = slurm_wanted(state, {});
+  ASSERT_THAT(first.target.blocks, SizeIs(2));
+  EXPECT_EQ(first.target.blocks[0].domain, "odd");
+  state.slurm.blocks = first.target.blocks;
+  state.slots.at(SlotId("gb200-1")).machine->position.domain = "even";  // the first is another's now
+  state.slots.at(SlotId("gb200-2")).machine->position.domain = "odd";
+  const auto then = slurm_wanted(state, {});
+  EXPECT_EQ(then.target.blocks, first.target.blocks);
+  EXPECT_THAT(then.places.at("gb200-1"), HasSubstr("block:gb200-b2"));
+}
+
+TEST(SlurmWanted, FollowsTheUser) {
+  auto state = cluster("26.05.5");
+  state.cluster.topology = "off";
+  const auto off = slurm_wanted(state, {});
+  EXPECT_EQ(off.plan.main().model, topology::Model::flat);
+  EXPECT_TRUE(off.places.empty());
+  EXPECT_EQ(off.target.files.count(slurm::kTopologyYaml), 0U);
+}
+
+TEST(SlurmWanted, KeepsALeafThatANodeIsStillOn) {
+  const auto state = cluster("26.05.5");
+  topology::Plan tree{
+      topology::Model::tree, "", {{"fabric", {"old", "x"}, {}}, {"old", {}, {"p5-1"}}, {"x", {}, {"p5-2"}}}};
+  const auto wanted = slurm_wanted(state, {{"tree", true, tree}});
+  EXPECT_THAT(wanted.target.files.at(slurm::kTopologyYaml), HasSubstr("- switch: \"old\"\n"));
+}
+
+}  // namespace
+}  // namespace espalier::reconcile

@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# UltraServers: Slurm knows the block of every slot from its declaration, whatever is up. Jobs of every size are taken,
+# wait, and run inside the NVLink domains that they asked for.
+# Slurm: both
+. "$(dirname "$0")/lib.sh"
+
+type=ml.p6e-gb200.36xlarge
+# Two racks that fill side by side: 12 + 12 machines first, then the rest.
+fabric=$stage/fabric.yaml
+cat >"$fabric" <<END
+leaves:
+  - {path: [core, spine, rack-1], machines: 12, domain: nvl-1, instance_type: $type}
+  - {path: [core, spine, rack-2], machines: 12, domain: nvl-2, instance_type: $type}
+  - {path: [core, spine, rack-1], machines: 6, domain: nvl-1, instance_type: $type}
+  - {path: [core, spine, rack-2], machines: 6, domain: nvl-2, instance_type: $type}
+END
+
+# "BLOCK NODE" as slurmctld has it, without the names that fill short blocks.
+slurm_blocks() {
+  on_login "scontrol show topology | sed -nE 's/^BlockName=([^ ]+) .*Nodes=([^ ]+).*/\1 \2/p' |
+    while read -r block nodes; do scontrol show hostnames \"\$nodes\" | sed \"s/^/\$block /\"; done" | grep -v ' pad_'
+}
+# "NODE DOMAIN" of the machines that there are.
+domains() { esp nodes "$cluster" --json | jq -r '.Nodes[] | select(.Domain) | "\(.NodeName) \(.Domain)"'; }
+# Every slot is in one block of 18 at most, and no block has machines of two domains.
+blocks_are_true() {
+  slurm_blocks | tee $stage/blocks | awk '{ print $2 }' | sort | uniq -d | { ! grep .; } || return 1
+  [ "$(wc -l <$stage/blocks)" = "$1" ] || { cat $stage/blocks; return 1; }
+  awk '{ size[$1]++ } END { for (block in size) if (size[block] > 18) { print block, size[block]; exit 1 } }' $stage/blocks
+  domains | sort >$stage/domains
+  awk '{ print $2, $1 }' $stage/blocks | sort | join - $stage/domains | awk '{ print $2, $3 }' | sort -u |
+    awk '{ if (seen[$1]++ || taken[$2]++) { print "mixed:", $0; exit 1 } }'
+}
+
+# accepted JOB…: sbatch takes each of these jobs; they are cancelled again.
+accepted() {
+  local job
+  for job in "$@"; do on_login "scancel \$(sbatch --parsable -p nvl $job --wrap true)" || fail "refused: $job"; done
+}
+every_size=("-N16" "-N18" "-N36" "-N16 --segment=8" "-N32 --segment=16" "-N36 --segment=18")
+
+# spread JOB: how many of its nodes are in which domain: "8 nvl-1, 8 nvl-2".
+spread() {
+  local nodes
+  nodes=$(on_login "scontrol show hostnames \$(scontrol -o show job $1 | grep -oE ' NodeList=[^ ]+' | cut -d= -f2)")
+  join <(sort <<<"$nodes") <(domains | sort) | awk '{ print $2 }' | sort | uniq -c | awk '{ print $1, $2 }' | paste -sd, |
+    sed 's/,/, /g'
+}
+run_job() { submit "-p nvl $1 -t 5 --wrap 'srun true'"; }
+
+start_service --fabric "$fabric"
+esp capacity set $type=0
+create_cluster "$(head_groups)" "$(group gb200 Compute $type 36 nvl)"
+wait_until 60 status_is InService
+
+say "0 of 36 slots have a machine"
+wait_until 20 blocks_are_true 36
+accepted "${every_size[@]}"
+expect_match "the model and why" '"Model": *"block"' "$(esp topology show "$cluster" --json)"
+
+say "1 of 36"
+esp capacity set $type=1
+wait_until 60 nodes_in idle 1
+wait_until 20 blocks_are_true 36
+accepted "${every_size[@]}"
+
+say "12 + 12 of 36"
+esp capacity set $type=24
+wait_until 90 nodes_in idle 24
+wait_until 20 blocks_are_true 36
+accepted "${every_size[@]}"
+whole=$(run_job "-N18")
+halves=$(run_job "-N16 --segment=8")
+wait_until 30 job_is "$halves" COMPLETED
+expect_equal "domains of -N16 --segment=8" "8 nvl-1, 8 nvl-2" "$(spread "$halves")"
+expect_equal "-N18 waits for a rack" PENDING "$(job_state "$whole")"
+
+say "35 of 36"
+esp capacity set $type=35
+wait_until 90 nodes_in idle 35
+wait_until 20 blocks_are_true 36
+accepted "${every_size[@]}"
+wait_until 30 job_is "$whole" COMPLETED
+expect_match "domains of -N18" '^18 nvl-[12]$' "$(spread "$whole")"
+large=$(run_job "-N32 --segment=16")
+wait_until 30 job_is "$large" COMPLETED
+expect_equal "domains of -N32 --segment=16" "16 nvl-1, 16 nvl-2" "$(spread "$large")"
+all=$(run_job "-N36 --segment=18")
+
+say "all"
+esp capacity set $type=36
+wait_until 60 job_is "$all" COMPLETED
+expect_equal "domains of -N36 --segment=18" "18 nvl-1, 18 nvl-2" "$(spread "$all")"
+wait_until 20 blocks_are_true 36
+
+delete_cluster
+stop_service
