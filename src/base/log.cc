@@ -5,6 +5,8 @@
 
 #include <memory>
 
+#include "base/log_sink.h"
+
 namespace espalier::log {
 
 namespace {
@@ -33,9 +35,18 @@ spdlog::level::level_enum spdlog_level(Level level) {
   return spdlog::level::info;
 }
 
+std::function<void(Level, std::string_view)>& sink() {
+  static std::function<void(Level, std::string_view)> instance;
+  return instance;
+}
+
 }  // namespace
 
 void set_level(Level level) { logger().set_level(spdlog_level(level)); }
-void write(Level level, std::string_view text) { logger().log(spdlog_level(level), "{}", text); }
+void set_sink(std::function<void(Level, std::string_view)> other) { sink() = std::move(other); }
+void write(Level level, std::string_view text) {
+  if (sink()) return sink()(level, text);
+  logger().log(spdlog_level(level), "{}", text);
+}
 
 }  // namespace espalier::log
