@@ -35,8 +35,9 @@ using RowFunction = std::function<Result<void>(const Row&)>;
 
 class Database {
  public:
-  // The file must exist. Waits up to half a second for locks of other programs.
-  static Result<Database> open(const std::string& path);
+  // The file must exist. Waits up to half a second for locks of other programs. `vfs`: SQLite's name of the file
+  // system; null: the usual one.
+  static Result<Database> open(const std::string& path, const char* vfs = nullptr);
 
   // Runs one statement with its parameters, in order. Prepared once per text: texts must come from a bounded set.
   Result<void> run(std::string_view sql, const std::vector<Value>& values = {}, const RowFunction& on_row = {});

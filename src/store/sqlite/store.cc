@@ -7,11 +7,13 @@
 #include <cerrno>
 #include <cstring>
 #include <mutex>
+#include <optional>
 
 #include "base/file_lock.h"
 #include "store/sqlite/access_keys.h"
 #include "store/sqlite/committer.h"
 #include "store/sqlite/events.h"
+#include "store/sqlite/on_vfs.h"
 #include "store/sqlite/rows.h"
 #include "store/sqlite/schema.h"
 
@@ -22,7 +24,7 @@ namespace {
 // Readers have a connection of their own: in WAL mode they neither wait for the writer nor hold it up.
 class SqliteStore final : public Store {
  public:
-  SqliteStore(FileLock lock, sql::Database writer, sql::Database reader)
+  SqliteStore(std::optional<FileLock> lock, sql::Database writer, sql::Database reader)
       : lock_(std::move(lock)), committer_(std::move(writer)), reader_(std::move(reader)) {}
 
   Result<std::int64_t> apply(const Commit& commit) override { return committer_.apply(commit); }
@@ -62,7 +64,7 @@ class SqliteStore final : public Store {
   }
 
  private:
-  FileLock lock_;  // first: let go after the connections are closed
+  std::optional<FileLock> lock_;  // first: let go after the connections are closed
   Committer committer_;
   std::mutex reading_;
   sql::Database reader_;
@@ -78,8 +80,8 @@ Result<void> make_private(const std::string& path) {
 }
 
 // FULL: a commit is on disk before its answer, also when the power fails.
-Result<sql::Database> open_writer(const std::string& path) {
-  auto db = sql::Database::open(path);
+Result<sql::Database> open_writer(const std::string& path, const char* vfs) {
+  auto db = sql::Database::open(path, vfs);
   if (!db) return db;
   auto ok = db->script("PRAGMA synchronous=FULL; PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON;");
   if (ok) ok = migrate(*db, path);  // before the mode is changed: a file that is not ours stays as it is
@@ -88,11 +90,19 @@ Result<sql::Database> open_writer(const std::string& path) {
   return db;
 }
 
-Result<sql::Database> open_reader(const std::string& path) {
-  auto db = sql::Database::open(path);
+Result<sql::Database> open_reader(const std::string& path, const char* vfs) {
+  auto db = sql::Database::open(path, vfs);
   if (!db) return db;
   if (auto ok = db->script("PRAGMA query_only=ON; PRAGMA trusted_schema=OFF;"); !ok) return tl::unexpected(ok.error());
   return db;
+}
+
+Result<std::unique_ptr<Store>> open_both(std::optional<FileLock> lock, const std::string& path, const char* vfs) {
+  auto writer = open_writer(path, vfs);
+  if (!writer) return tl::unexpected(writer.error());
+  auto reader = open_reader(path, vfs);
+  if (!reader) return tl::unexpected(reader.error());
+  return std::make_unique<SqliteStore>(std::move(lock), std::move(*writer), std::move(*reader));
 }
 
 }  // namespace
@@ -101,11 +111,11 @@ Result<std::unique_ptr<Store>> sqlite_store(const std::string& path) {
   auto lock = FileLock::take(path + ".lock");
   if (!lock) return tl::unexpected(lock.error());
   if (auto ok = make_private(path); !ok) return tl::unexpected(ok.error());
-  auto writer = open_writer(path);
-  if (!writer) return tl::unexpected(writer.error());
-  auto reader = open_reader(path);
-  if (!reader) return tl::unexpected(reader.error());
-  return std::make_unique<SqliteStore>(std::move(*lock), std::move(*writer), std::move(*reader));
+  return open_both(std::move(*lock), path, nullptr);
+}
+
+Result<std::unique_ptr<Store>> sqlite_store_on(const char* vfs, const std::string& path) {
+  return open_both(std::nullopt, path, vfs);
 }
 
 }  // namespace espalier::store
