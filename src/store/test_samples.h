@@ -39,7 +39,12 @@ inline Slot slot(const std::string& group, int number) {
   out.number = number;
   out.node_name = group + "-" + std::to_string(number);
   out.state = SlotState::Ready;
-  out.machine = Machine{MachineId("i-0123456789abcdef0"), "10.77.0.9", {{"nn-1", "nn-2"}, "us-1"}, "us-west-2a", at(5)};
+  out.machine = Machine{MachineId("i-0123456789abcdef0"),
+                        "10.77.0.9",
+                        {{"nn-1", "nn-2"}, "us-1"},
+                        "us-west-2a",
+                        at(5),
+                        "ami-1234567890abcdef"};
   out.address = "10.77.0.9";
   out.next_try = at(77);
   out.conditions["Booted"] = {true, "enrolled", at(6)};
