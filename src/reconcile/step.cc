@@ -83,7 +83,7 @@ void list_when_due(Work& work) {
     observed.listing = true;
     observed.list_at.reset();
     work.effect(ListMachines{});
-  } else if (observed.list_at) {
+  } else if (observed.list_at && !observed.listing) {  // a list that hangs is waited for, not asked about
     work.wake_at(*observed.list_at);
   }
 }

@@ -157,9 +157,10 @@ void start_first(Work& work, const Slot& controller) {
   batch.first = true;
   batch.files = !work.state.slurm.pending;
   batch.wanted.target = work.state.slurm;
-  const Names nodes = all_nodes(work.state.slurm);
-  if (work.state.slurm.revision == 0 && !nodes.empty())
-    batch.steps.push_back(update_nodes({nodes.begin(), nodes.end()}, "DOWN", kWaiting));
+  std::vector<std::string> nodes;
+  for (const std::string& node : all_nodes(work.state.slurm))
+    if (foreign_reason(work, node).empty()) nodes.push_back(node);  // an admin may have been quicker than a second try
+  if (work.state.slurm.revision == 0 && !nodes.empty()) batch.steps.push_back(update_nodes(nodes, "DOWN", kWaiting));
   start(work, controller, std::move(batch));
 }
 
