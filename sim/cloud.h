@@ -1,0 +1,85 @@
+// A cloud that remembers: pools with a bound, machines with positions and addresses, idempotency keys, tags.
+//
+// Its methods happen at once and are the truth; that calls take time, fail or lie is the business of the line to it
+// (provider_line.h). What a caller must never do it reports to Nature.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/launch.h"
+#include "nature.h"
+
+namespace espalier::sim {
+
+class Cloud {
+ public:
+  struct Made {
+    ProvidedMachine provided;
+    LaunchRequest request;
+    Time made{};
+    std::optional<Time> ended;  // died, or was terminated
+    bool terminated = false;
+    int seat = 0;
+  };
+
+  explicit Cloud(Nature& nature) : nature_(nature) {}
+
+  LaunchOutcome launch(const LaunchRequest& request);
+  Result<void> terminate(const MachineId& id);
+  // As it was `lag` ago.
+  [[nodiscard]] std::vector<ProvidedMachine> list(const ClusterId& cluster, Millis lag) const;
+  void remove_volumes(const ClusterId& cluster);
+  // It ends by itself.
+  void die(const MachineId& id);
+
+  // As EC2 does: `burst` launches at once, then `per_second`; more are throttled.
+  void set_bucket(double burst, double per_second);
+  // Takes a token of the bucket; false when there is none.
+  bool lets_launch();
+  // nullopt: no bound.
+  void set_capacity(const std::string& instance_type, std::optional<int> machines);
+  [[nodiscard]] bool is_bounded(const std::string& instance_type) const { return capacity_.contains(instance_type); }
+  // Of a pool that has a bound.
+  [[nodiscard]] int capacity(const std::string& instance_type) const { return capacity_.at(instance_type); }
+  [[nodiscard]] int running(const std::string& instance_type) const;
+  [[nodiscard]] bool alive(const MachineId& id) const;
+  [[nodiscard]] const Made* find(const MachineId& id) const;
+  [[nodiscard]] const Made* made_by(const std::string& key) const;
+  // Those that run.
+  [[nodiscard]] std::vector<const Made*> all_alive() const;
+  [[nodiscard]] std::int64_t made_count() const { return static_cast<std::int64_t>(machines_.size()); }
+
+  std::function<void(const Made&)> on_made;        // it begins to boot
+  std::function<void(const Made&)> on_died;        // by itself
+  std::function<void(const Made&)> on_terminated;  // it and all that it had are gone
+
+ private:
+  ProvidedMachine make(const LaunchRequest& request);
+  Position position(const std::string& instance_type, int seat) const;
+  std::string free_address();
+  void end(Made& made);
+
+  Nature& nature_;
+  std::map<MachineId, Made> machines_;
+  std::map<std::string, MachineId> by_key_;
+  std::map<SlotId, MachineId> alive_of_slot_;
+  std::map<std::string, int> running_;   // instance type → machines
+  std::map<std::string, int> capacity_;  // instance type → bound
+  std::map<std::string, std::vector<int>> free_seats_;
+  std::map<std::string, int> seats_;
+  struct Bucket {
+    double most = 0;
+    double per_second = 0;
+    double tokens = 0;
+    Time filled{};
+  };
+  std::optional<Bucket> bucket_;
+  std::vector<std::string> free_addresses_;
+  int addresses_ = 0;
+};
+
+}  // namespace espalier::sim

@@ -1,0 +1,292 @@
+#include "machine.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "agent/slurm_text.h"
+#include "agent/watch.h"
+#include "slurm/hostlist.h"
+
+namespace espalier::sim {
+
+namespace {
+
+constexpr Millis kCallTimeout{10'000};
+constexpr Millis kNextTimeout = agent::kLongPoll + Millis(10'000);
+constexpr Millis kFirstPause{50};
+constexpr Millis kLongestPause{2'000};
+constexpr Millis kRefusedPause{10'000};
+
+Millis grow(Millis& pause, bool refused) {
+  pause = std::clamp(pause * 2, kFirstPause, refused ? kRefusedPause : kLongestPause);
+  return pause;
+}
+
+}  // namespace
+
+Machine::Machine(Nature& nature, Network& network, Slurm& slurm, const MachinePace& pace, const Cloud::Made& made)
+    : nature_(nature),
+      network_(network),
+      slurm_(slurm),
+      pace_(pace),
+      id_(made.provided.machine.id),
+      address_(made.provided.machine.address),
+      request_(made.request),
+      slurmd_is_broken_(nature.strikes(Fault::NeverRegisters)) {}
+
+template <typename Then>
+void Machine::later(Millis delay, Then then) {
+  nature_.time.after(delay, [self = weak_from_this(), run = run_, then = std::move(then)] {
+    const auto machine = self.lock();
+    if (machine && machine->alive_ && machine->run_ == run) then();
+  });
+}
+
+void Machine::boot() {
+  if (nature_.strikes(Fault::NeverBoots)) return;
+  later(nature_.time.between(pace_.boot_from, pace_.boot_to), [this] { start_agent(); });
+}
+
+void Machine::end() {
+  alive_ = false;
+  if (request_.role == NodeType::Controller) {
+    if (set_up_) slurm_.stop();
+  } else if (registered_ && slurm_.nodes().contains(node()) && slurm_.nodes().at(node()).address == address_) {
+    slurm_.machine_ends(node());
+  }
+}
+
+void Machine::restart_agent() {
+  if (!alive_ || run_ == 0) return;
+  nature_.log("{} of {}: its agent starts anew", id_.value, node());
+  start_agent();
+}
+
+void Machine::restart_slurmctld(Millis length, bool forgets) {
+  if (!runs_slurmctld() || !slurm_.up()) return;
+  nature_.log("{}: slurmctld restarts{}", node(), forgets ? " from an old state" : "");
+  slurm_.stop();
+  nature_.time.after(length, [self = weak_from_this(), forgets] {
+    const auto machine = self.lock();
+    if (!machine || !machine->alive_ || machine->slurm_.up()) return;
+    if (forgets)
+      machine->slurm_.start_from_saved();
+    else
+      machine->slurm_.start_again();
+  });
+}
+
+// ---- the agent -----------------------------------------------------------------------------------------------------
+
+void Machine::start_agent() {
+  ++run_;
+  boot_ = nature_.time.random().hex(16);
+  control_plane_boot_.clear();
+  acknowledged_ = 0;
+  polled_ = decided_after_ = Time{};
+  outbox_ = std::make_unique<agent::Outbox>(boot_);
+  commands_.clear();
+  reporting_ = report_again_ = news_ = false;
+  seen_ = 0;
+  closely_.clear();
+  poll();
+  heartbeat();
+  if (request_.role == NodeType::Controller) look_widely();
+}
+
+void Machine::call(const std::string& path, std::string body, Millis timeout,
+                   std::function<void(const http::Response&)> answer, std::function<void(bool refused)> failed) {
+  if (path != "/enrol" && credential_.empty())
+    return enrol(failed, [this, path, body, timeout, answer, failed] { call(path, body, timeout, answer, failed); });
+  http::Request request{"POST", path, {}, std::move(body), address_};
+  if (!credential_.empty()) request.headers.emplace("Authorization", "Bearer " + credential_);
+  network_.call(Door::kAgents, std::move(request), timeout,
+                [self = weak_from_this(), run = run_, used = credential_, answer = std::move(answer),
+                 failed = std::move(failed)](const std::optional<http::Response>& response) {
+                  const auto machine = self.lock();
+                  if (!machine || !machine->alive_ || machine->run_ != run) return;
+                  if (response && response->status == 200) return answer(*response);
+                  if (response && response->status == 401 && machine->credential_ == used) {
+                    machine->refused_ = used;
+                    machine->credential_.clear();
+                  }
+                  if (response)
+                    machine->nature_.log("{} of {}: the control plane answers {}", machine->id_.value, machine->node(),
+                                         response->status);
+                  failed(response && (response->status == 401 || response->status == 403));
+                });
+}
+
+void Machine::enrol(std::function<void(bool refused)> failed, std::function<void()> done) {
+  const agent::Enrol body{id_.value, request_.user_data.token, "sim"};
+  call(
+      "/enrol", json::serialize(to_json(body)), kCallTimeout,
+      [this, done = std::move(done)](const http::Response& response) {
+        credential_ = from_json<agent::Enrolled>(parse_json(response.body).value()).value().credential;
+        done();
+      },
+      [this, failed = std::move(failed)](bool refused) {
+        if (refused) credential_ = refused_;  // an older control plane may know it again
+        failed(refused);
+      });
+}
+
+void Machine::poll() {
+  const agent::NextCall body{boot_, control_plane_boot_, acknowledged_};
+  call(
+      "/next", json::serialize(to_json(body)), kNextTimeout,
+      [this, sent = nature_.now()](const http::Response& response) {
+        poll_pause_ = Millis(0);
+        decided_after_ = std::exchange(polled_, sent);
+        take(response.body);
+      },
+      [this](bool refused) { poll_failed(refused); });
+}
+
+void Machine::poll_failed(bool refused) {
+  news_ = true;
+  outbox_->tell_all_again();  // whoever answers next may be another control plane, that knows nothing
+  later(grow(poll_pause_, refused), [this] { poll(); });
+}
+
+void Machine::take(const std::string& body) {
+  auto answer = from_json<agent::NextAnswer>(parse_json(body).value()).value();
+  if (answer.control_plane_boot != control_plane_boot_) {
+    control_plane_boot_ = answer.control_plane_boot;
+    acknowledged_ = 0;
+    news_ = true;
+    outbox_->tell_all_again();
+  }
+  for (auto& command : answer.commands) commands_.push_back(std::move(command));
+  flush(false);
+  next_command();
+}
+
+// One after the other; the next poll when all are carried out.
+void Machine::next_command() {
+  while (!commands_.empty() && commands_.front().sequence <= acknowledged_) commands_.pop_front();
+  if (commands_.empty()) return poll();
+  const agent::Command command = std::move(commands_.front());
+  commands_.pop_front();
+  if (outbox_->repeat_result(command.id)) {
+    news_ = true;
+    acknowledged_ = command.sequence;
+    flush(false);
+    return next_command();
+  }
+  const bool long_one = command.setup.has_value();
+  const Millis takes = long_one ? nature_.time.between(pace_.setup_from, pace_.setup_to)
+                                : nature_.time.between(pace_.slurm_from, pace_.slurm_to);
+  later(takes, [this, command] {
+    carry_out(command);
+    acknowledged_ = command.sequence;
+    flush(false);
+    next_command();
+  });
+}
+
+void Machine::carry_out(const agent::Command& command) {
+  news_ = true;
+  if (command.setup) {
+    outbox_->add_result(set_up(command));
+  } else if (command.slurm) {
+    agent::CommandResult result{command.id, false, "this machine is no controller: it has no slurmctld", {}};
+    if (runs_slurmctld()) result = slurm_.carry_out(command.id, *command.slurm, decided_after_);
+    nature_.log("{}: order {}: {}", node(), command.id, result.ok ? "done" : "failed");
+    outbox_->add_result(std::move(result));
+    look(true);
+  } else {
+    if (command.watch && std::exchange(closely_, *command.watch).empty()) look_closely();
+    if (command.call_again) try_to_register();
+    outbox_->add_result({command.id, true, "", {}});
+  }
+}
+
+agent::CommandResult Machine::set_up(const agent::Command& command) {
+  if (nature_.strikes(Fault::SetupFails)) return {command.id, false, "munged does not start", {}};
+  nature_.log("{} of {}: set up", id_.value, node());
+  set_up_ = true;
+  if (request_.role == NodeType::Controller && !slurm_.up()) slurm_.start(command.setup->files);
+  if (request_.role == NodeType::Controller) look(true);
+  if (request_.role == NodeType::Compute && !std::exchange(slurmd_, true) && !slurmd_is_broken_) try_to_register();
+  return {command.id, true, "", {}};
+}
+
+// ---- reports -------------------------------------------------------------------------------------------------------
+
+void Machine::flush(bool heartbeat) {
+  if (reporting_) {
+    report_again_ = true;
+    return;
+  }
+  if (!heartbeat && !news_) return;
+  agent::Report report;
+  report.boot = boot_;
+  if (std::exchange(news_, false)) report = outbox_->next_report(Millis(0));
+  report.sent_at = nature_.now();
+  if (!heartbeat && report.results.empty() && report.nodes.empty() && report.daemons.empty()) return;
+  reporting_ = true;
+  report_again_ = false;
+  auto done = [this, report](bool sent, bool refused) {
+    reporting_ = false;
+    if (!report.results.empty() || !report.nodes.empty()) news_ = true;  // more than one report takes, or not taken
+    if (!sent) return later(grow(report_pause_, refused), [this] { flush(true); });
+    report_pause_ = Millis(0);
+    outbox_->acknowledge(report);
+    slurm_.shown(report.nodes, nature_.now());
+    for (const auto& result : report.results)
+      if (result.steps.size() > 1) slurm_.shown(agent::parse_nodes(result.steps.back().output), nature_.now());
+    flush(false);
+  };
+  call(
+      "/report", json::serialize(to_json(report)), kCallTimeout, [done](const http::Response&) { done(true, false); },
+      [done](bool refused) { done(false, refused); });
+}
+
+void Machine::heartbeat() {
+  later(agent::kHeartbeat, [this] {
+    flush(true);
+    heartbeat();
+  });
+}
+
+// ---- Slurm ---------------------------------------------------------------------------------------------------------
+
+void Machine::look(bool wide) {
+  if (!runs_slurmctld() || !slurm_.up()) return;
+  if (seen_ == slurm_.version()) return;
+  if (wide) seen_ = slurm_.version();
+  news_ = true;
+  if (wide) {
+    outbox_->set_nodes(slurm_.view(), true);
+  } else {
+    std::vector<agent::NodeView> views;
+    for (const auto& name : slurm::expand(closely_).value_or(std::vector<std::string>{}))
+      if (slurm_.nodes().contains(name)) views.push_back(slurm_.view(name));
+    outbox_->set_nodes(views, false);
+  }
+  flush(false);
+}
+
+void Machine::look_widely() {
+  look(true);
+  later(agent::kWideLook, [this] { look_widely(); });
+}
+
+void Machine::look_closely() {
+  if (closely_.empty()) return;
+  look(false);
+  later(agent::kCloseLook, [this] { look_closely(); });
+}
+
+// As slurmd does: until slurmctld answers and knows the node.
+void Machine::try_to_register() {
+  if (!alive_ || !slurmd_ || slurmd_is_broken_) return;
+  registered_ = slurm_.registers(node(), address_);
+  if (registered_) return nature_.log("{} of {} registers with slurmctld", id_.value, node());
+  nature_.time.after(pace_.register_every, [self = weak_from_this()] {
+    if (const auto machine = self.lock()) machine->try_to_register();
+  });
+}
+
+}  // namespace espalier::sim

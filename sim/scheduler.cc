@@ -1,0 +1,34 @@
+#include "scheduler.h"
+
+#include <utility>
+
+namespace espalier::sim {
+
+void Scheduler::at(Time time, std::function<void()> what) {
+  if (time <= now_)
+    due_.push_back(std::move(what));
+  else
+    later_.emplace(time, std::move(what));
+}
+
+bool Scheduler::run_one(Time end) {
+  if (due_.empty()) {
+    const auto first = later_.begin();
+    if (first == later_.end() || first->first > end) {
+      now_ = std::max(now_, end);
+      return false;
+    }
+    now_ = first->first;
+    while (!later_.empty() && later_.begin()->first <= now_) {
+      due_.push_back(std::move(later_.begin()->second));
+      later_.erase(later_.begin());
+    }
+  }
+  std::swap(due_[random_.below(due_.size())], due_.back());
+  const auto what = std::move(due_.back());
+  due_.pop_back();
+  what();
+  return true;
+}
+
+}  // namespace espalier::sim
