@@ -1,6 +1,5 @@
 #include "access/digest.h"
 
-#include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <openssl/sha.h>
@@ -51,10 +50,6 @@ std::string hmac_sha256(std::string_view key, std::string_view data) {
   Digest digest;
   HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), bytes(data), data.size(), digest.data(), nullptr);
   return text(digest);
-}
-
-bool same_secret(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
 }  // namespace espalier::access

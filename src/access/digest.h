@@ -12,7 +12,5 @@ std::string hmac_sha256(std::string_view key, std::string_view data);
 std::string to_hex(std::string_view bytes);  // lower case
 // Nothing when it is no hexadecimal text.
 std::optional<std::string> from_hex(std::string_view text);
-// Takes the same time wherever they differ. Their lengths are no secret.
-bool same_secret(std::string_view a, std::string_view b);
 
 }  // namespace espalier::access

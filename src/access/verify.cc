@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "access/digest.h"
+#include "base/secret.h"
 
 namespace espalier::access {
 

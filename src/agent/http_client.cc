@@ -33,15 +33,26 @@ std::string_view trimmed(std::string_view text) {
 }  // namespace
 
 Result<BaseUrl> parse_base_url(std::string_view url) {
-  constexpr std::string_view kScheme = "http://";
-  if (!url.starts_with(kScheme)) return fail(ErrorCode::kInvalid, "'{}' must begin with http://", url);
-  std::string_view rest = url.substr(kScheme.size());
+  constexpr std::string_view kPin = "#sha256=";
+  const bool secure = url.starts_with("https://");
+  const std::string_view whole = url;
+  if (!secure && !url.starts_with("http://"))
+    return fail(ErrorCode::kInvalid, "'{}' must begin with https:// or http://", url);
+  const auto mark = std::min(url.find('#'), url.size());
+  const std::string_view pin = url.substr(mark);
+  url = url.substr(0, mark);
+  if (secure ? !pin.starts_with(kPin) || pin.size() != kPin.size() + 64 : !pin.empty())
+    return fail(ErrorCode::kInvalid, "'{}' must end with {} and the certificate's fingerprint, if it is https", whole,
+                kPin);
+  std::string_view rest = url.substr(url.find("//") + 2);
   const auto slash = std::min(rest.find('/'), rest.size());
   std::string_view place = rest.substr(0, slash);
   std::string_view path = rest.substr(slash);
   while (path.ends_with('/')) path.remove_suffix(1);
 
-  BaseUrl base{{std::string(place), 80}, std::string(path)};
+  BaseUrl base{{std::string(place), std::uint16_t(secure ? 443 : 80)},
+               std::string(path),
+               secure ? std::string(pin.substr(kPin.size())) : ""};
   if (const auto colon = place.find(':'); colon != std::string_view::npos) {
     const auto port = number<std::uint16_t>(place.substr(colon + 1));
     if (!port || *port == 0) return fail(ErrorCode::kInvalid, "'{}' has no valid port", url);
@@ -97,28 +108,28 @@ Result<HttpAnswer> HttpClient::post(std::string_view path, std::string_view bear
       bearer.empty() ? "" : "\r\n", json);
   const Deadline deadline = in(timeout);
   // A server may close a connection that it has kept for long: find that out before sending.
-  if (!socket_.is_quiet()) {
-    socket_.close();
-    auto made = Socket::connect(to, std::min(deadline, in(kConnectTimeout)));
+  if (!connection_.is_quiet()) {
+    connection_.close();
+    auto made = Connection::connect(to, trust_.get(), std::min(deadline, in(kConnectTimeout)));
     if (!made) return tl::unexpected(made.error());
-    socket_ = std::move(*made);
+    connection_ = std::move(*made);
   }
   auto answer = exchange(request, deadline);
   if (!answer) {
-    socket_.close();
+    connection_.close();
     return fail(answer.error().code, "POST {} to {}:{}: {}", path, to.host, to.port, answer.error().message);
   }
   return answer;
 }
 
 Result<HttpAnswer> HttpClient::exchange(std::string_view request, Deadline deadline) {
-  if (auto sent = socket_.send(request, deadline); !sent) return tl::unexpected(sent.error());
+  if (auto sent = connection_.send(request, deadline); !sent) return tl::unexpected(sent.error());
 
   std::string bytes;
   std::size_t head_end = std::string::npos;
   while ((head_end = bytes.find("\r\n\r\n")) == std::string::npos) {
     if (bytes.size() >= kMaxHeadBytes) return fail(ErrorCode::kUnavailable, "head of the answer is too long");
-    auto got = socket_.receive(bytes, kMaxHeadBytes - bytes.size(), deadline);
+    auto got = connection_.receive(bytes, kMaxHeadBytes - bytes.size(), deadline);
     if (!got) return tl::unexpected(got.error());
     if (*got == 0) return fail(ErrorCode::kUnavailable, "connection closed before an answer");
   }
@@ -129,11 +140,11 @@ Result<HttpAnswer> HttpClient::exchange(std::string_view request, Deadline deadl
   if (bytes.size() > head->content_length)
     return fail(ErrorCode::kUnavailable, "answer longer than its Content-Length");
   while (bytes.size() < head->content_length) {
-    auto got = socket_.receive(bytes, head->content_length - bytes.size(), deadline);
+    auto got = connection_.receive(bytes, head->content_length - bytes.size(), deadline);
     if (!got) return tl::unexpected(got.error());
     if (*got == 0) return fail(ErrorCode::kUnavailable, "connection closed within an answer");
   }
-  if (!head->keep_alive) socket_.close();
+  if (!head->keep_alive) connection_.close();
   return HttpAnswer{head->status, std::move(bytes)};
 }
 

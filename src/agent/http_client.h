@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "agent/socket.h"
+#include "agent/connection.h"
 #include "base/result.h"
 
 namespace espalier::agent {
@@ -22,8 +22,10 @@ inline constexpr std::size_t kMaxBodyBytes = 64 << 20;
 struct BaseUrl {
   Endpoint endpoint;
   std::string path;  // without a slash at its end; "" for none
+  std::string pin;   // https: fingerprint of the other side's certificate, the only one that is trusted
 };
-// "http://10.77.0.1:8651": numeric IPv4, port 80 unless given. kInvalid says what is wrong.
+// "https://10.77.0.1:8651#sha256=<64 hexadecimal digits>", or http without the pin: numeric IPv4, port 443 or 80 unless
+// given. kInvalid says what is wrong.
 Result<BaseUrl> parse_base_url(std::string_view url);
 
 struct HttpAnswer {
@@ -41,7 +43,9 @@ Result<HttpHead> parse_head(std::string_view head);
 
 class HttpClient {
  public:
-  explicit HttpClient(BaseUrl base) : base_(std::move(base)) {}
+  // `trust` null: plain HTTP.
+  explicit HttpClient(BaseUrl base, std::shared_ptr<const Trust> trust = nullptr)
+      : base_(std::move(base)), trust_(std::move(trust)) {}
 
   // kUnavailable and kTimeout name the other side. Any status is a value. `bearer` "" → no Authorization.
   Result<HttpAnswer> post(std::string_view path, std::string_view bearer, std::string_view json,
@@ -51,7 +55,8 @@ class HttpClient {
   Result<HttpAnswer> exchange(std::string_view request, Deadline deadline);
 
   BaseUrl base_;
-  Socket socket_;
+  std::shared_ptr<const Trust> trust_;
+  Connection connection_;
 };
 
 }  // namespace espalier::agent

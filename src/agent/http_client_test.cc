@@ -16,10 +16,16 @@ TEST(BaseUrl, ReadsHostPortAndPath) {
   EXPECT_EQ(url->endpoint.port, 8651);
   EXPECT_EQ(url->path, "/agents");
   EXPECT_EQ(parse_base_url("http://10.77.0.1")->endpoint.port, 80);
+  const std::string pin(64, 'a');
+  const auto secure = parse_base_url("https://10.77.0.1/agents#sha256=" + pin);
+  EXPECT_EQ(secure->endpoint.port, 443);
+  EXPECT_EQ(secure->path, "/agents");
+  EXPECT_EQ(secure->pin, pin);
+  EXPECT_EQ(parse_base_url("http://10.77.0.1")->pin, "");
 }
 
 TEST(BaseUrl, RefusesWhatItCannotUse) {
-  for (const char* url : {"", "https://10.77.0.1", "http://", "http://host:80", "http://10.77.0.1:0",
+  for (const char* url : {"", "ftp://10.77.0.1", "https://10.77.0.1", "https://10.77.0.1#sha256=aa", "http://10.77.0.1#x", "http://", "http://host:80", "http://10.77.0.1:0",
                           "http://10.77.0.1:65536", "http://10.77.0.1:8x", "http://10.77.0.1:"})
     EXPECT_FALSE(parse_base_url(url)) << url;
 }

@@ -33,14 +33,23 @@ Result<json::value> body_of(const HttpAnswer& answer, const char* path) {
 Result<std::unique_ptr<Link>> Link::make(UserData user_data, std::filesystem::path credential_file) {
   auto base = parse_base_url(user_data.control_plane);
   if (!base) return tl::unexpected(base.error());
-  return std::unique_ptr<Link>(new Link(std::move(user_data), std::move(*base), std::move(credential_file)));
+  std::shared_ptr<const Trust> trust;
+  if (!base->pin.empty()) {
+    auto own = tls::pinned_certificate(credential_file.parent_path(), "machine");
+    if (!own) return tl::unexpected(own.error());
+    auto made = Trust::make(base->pin, *own);
+    if (!made) return tl::unexpected(made.error());
+    trust = std::move(*made);
+  }
+  return std::unique_ptr<Link>(new Link(std::move(user_data), *base, trust, std::move(credential_file)));
 }
 
-Link::Link(UserData user_data, BaseUrl base, std::filesystem::path credential_file)
+Link::Link(UserData user_data, const BaseUrl& base, const std::shared_ptr<const Trust>& trust,
+           std::filesystem::path credential_file)
     : user_data_(std::move(user_data)),
       credential_file_(std::move(credential_file)),
-      next_client_(base),
-      report_client_(base) {
+      next_client_(base, trust),
+      report_client_(base, trust) {
   if (auto kept = read_file(credential_file_)) credential_ = *kept;
 }
 

@@ -17,7 +17,7 @@ namespace espalier::agent {
 
 // What a machine is given at its launch.
 struct UserData {
-  std::string control_plane;  // "http://10.77.0.1:8651"
+  std::string control_plane;  // "https://10.77.0.1:8651#sha256=…", as parse_base_url() reads it
   std::string machine_id;
   std::string token;  // secret; good for one enrolment
 };
@@ -25,7 +25,8 @@ BOOST_DESCRIBE_STRUCT(UserData, (), (control_plane, machine_id, token))
 
 class Link {
  public:
-  // kInvalid when control_plane is no usable URL.
+  // kInvalid when control_plane is no usable URL. Beside the credential's file are the key and certificate that this
+  // machine shows: made once, since the credential is bound to them.
   static Result<std::unique_ptr<Link>> make(UserData user_data, std::filesystem::path credential_file);
 
   [[nodiscard]] const std::string& machine_id() const { return user_data_.machine_id; }
@@ -36,7 +37,8 @@ class Link {
   Result<std::vector<ScriptFile>> fetch(const std::string& digest);
 
  private:
-  Link(UserData user_data, BaseUrl base, std::filesystem::path credential_file);
+  Link(UserData user_data, const BaseUrl& base, const std::shared_ptr<const Trust>& trust,
+       std::filesystem::path credential_file);
 
   Result<json::value> call(HttpClient& client, const char* path, const json::value& body, Millis timeout);
   // The one in hand; enrols for one when there is none. kPermission: the control plane does not want this machine.

@@ -100,6 +100,10 @@ void conclude(const Services& services, const Asked& asked, int status, const st
 
 }  // namespace
 
+http::Response too_busy() {
+  return response(WireError{503, "ServiceUnavailable", "Too many requests are waiting. Try again."}, "");
+}
+
 Api::Api(engine::Clusters& clusters, Settings settings, Capacity* capacity, Random random)
     : Api(Services{clusters, capacity, std::move(settings)}, std::move(random)) {}
 

@@ -40,6 +40,9 @@ struct Services {
   access::AuditTrail* audit = nullptr;  // null: nothing is recorded
 };
 
+// For a request that there is no room for: 503.
+http::Response too_busy();
+
 // Outlives the requests that it was given: the engine ends all waits before it goes.
 class Api {
  public:

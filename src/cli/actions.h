@@ -66,6 +66,26 @@ Result<json::object> capacity_request(const CapacityOptions& options);
 
 Result<void> show_status(Context& context);
 
+struct AccessKeyOptions {
+  std::string name;
+  std::string role = "ReadOnly";
+  std::vector<std::string> clusters;  // empty: all
+  std::optional<Millis> lifetime;     // a temporary key
+};
+// Prints the secret, once.
+Result<void> create_access_key(Context& context, const AccessKeyOptions& options);
+Result<void> rotate_access_key(Context& context, const std::string& id, std::optional<Millis> grace);
+Result<void> revoke_access_key(Context& context, const std::string& id);
+Result<void> list_access_keys(Context& context);
+
+struct AuditOptions {
+  std::string key;  // empty: any
+  bool errors = false;
+  std::size_t limit = 50;
+};
+// Newest first; with --json one record a line.
+Result<void> show_audit(Context& context, const AuditOptions& options);
+
 struct SshOptions {
   std::string cluster;
   std::string node;  // name or instance id

@@ -10,6 +10,7 @@
 
 #include "cli/actions.h"
 #include "cli/cli.h"
+#include "cli/credentials.h"
 #include "cli/duration.h"
 #include "cli/exit_code.h"
 #include "cli/nearest.h"
@@ -26,6 +27,10 @@ constexpr const char* kRootHelp = R"(Environment:
   ESPALIER_ENDPOINT                        the control plane, as --endpoint
   ESPALIER_REGION, AWS_REGION, AWS_DEFAULT_REGION
                                            the region, as --region
+  AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_PROFILE
+                                           the access key to sign with, when it is one of Espalier's;
+                                           root on the control plane's host needs none
+  AWS_CA_BUNDLE                            as --ca-bundle
   ESPALIER_<OPTION>                        every option of `serve`: ESPALIER_STATE, ESPALIER_LISTEN …
   NO_COLOR                                 no colours
 Exit codes:
@@ -70,6 +75,8 @@ class CommandLine {
     add_topology();
     add_capacity();
     add_ssh();
+    add_access();
+    add_audit();
     add_status();
   }
 
@@ -111,6 +118,7 @@ class CommandLine {
     app.add_option("--endpoint", endpoint_,
                    std::string("URL of the control plane (default: ") + kDefaultEndpoint + ")");
     app.add_option("--region", region_, "Region to work in (default: us-west-2)");
+    app.add_option("--ca-bundle", ca_bundle_, "File of the certificates to trust, for an https endpoint");
     app.add_flag("--json", json_, "Print the operation's answer as JSON");
   }
 
@@ -206,7 +214,6 @@ class CommandLine {
       up_.serve.region = region();
       return up(context, up_);
     });
-    listens_ = &up_.serve.listen;
     up_.program = std::filesystem::read_symlink("/proc/self/exe").string();
   }
 
@@ -366,6 +373,47 @@ class CommandLine {
     });
   }
 
+  void add_access() {
+    auto* group = add_group(app_, "access", "Who may call the API: access keys");
+    auto* create = add_command(*group, "create", "Make an access key; its secret is shown once",
+                               "  espalier access create ci --role operator --cluster demo\n"
+                               "  espalier access create visitor --lifetime 8h\n");
+    create->add_option("NAME", key_.name, "Whose it is")->required();
+    create->add_option("--role", key_.role, "read-only, operator or admin")
+        ->transform(CLI::CheckedTransformer(std::map<std::string, std::string>{
+            {"read-only", "ReadOnly"}, {"operator", "Operator"}, {"admin", "Admin"}}))
+        ->default_str("read-only");
+    create->add_option("--cluster", key_.clusters, "Only for this cluster; again for more (default: all)")
+        ->allow_extra_args(false);
+    add_parsed(
+        create, "--lifetime", parse_duration, [this](Millis t) { key_.lifetime = t; },
+        "A temporary key that ends by itself, as in 8h")
+        ->expected(1);
+    do_on(create, [this](Context& context) { return create_access_key(context, key_); });
+    do_on(add_command(*group, "list", "All access keys", "  espalier access list\n"), list_access_keys);
+    auto* rotate = add_command(*group, "rotate", "Make a successor of a key; the old one ends after a while",
+                               "  espalier access rotate ESPKABCDEFGHIJKLMNOP --grace 1h\n");
+    rotate->add_option("KEY", key_id_, "Id of the key")->required();
+    add_parsed(
+        rotate, "--grace", parse_duration, [this](Millis t) { grace_ = t; },
+        "How long the old one goes on (default: 24h)")
+        ->expected(1);
+    do_on(rotate, [this](Context& context) { return rotate_access_key(context, key_id_, grace_); });
+    auto* revoke =
+        add_command(*group, "revoke", "End a key at once", "  espalier access revoke ESPKABCDEFGHIJKLMNOP\n");
+    revoke->add_option("KEY", key_id_, "Id of the key")->required();
+    do_on(revoke, [this](Context& context) { return revoke_access_key(context, key_id_); });
+  }
+
+  void add_audit() {
+    auto* app = add_command(app_, "audit", "Who changed what, and who was refused, newest first",
+                            "  espalier audit\n  espalier audit --errors --limit 500\n");
+    app->add_option("--key", audit_.key, "Only this access key's");
+    app->add_flag("--errors", audit_.errors, "Only what was not carried out");
+    app->add_option("--limit", audit_.limit, "At most so many")->check(CLI::PositiveNumber)->capture_default_str();
+    do_on(app, [this](Context& context) { return show_audit(context, audit_); });
+  }
+
   void add_status() {
     auto* app = add_command(app_, "status", "Does the control plane answer, and what is it?", "  espalier status\n");
     do_on(app, show_status);
@@ -374,7 +422,7 @@ class CommandLine {
   // --endpoint, ESPALIER_ENDPOINT, what `up` listens on, the default.
   [[nodiscard]] std::string endpoint() const {
     std::string url = endpoint_.empty() ? environment("ESPALIER_ENDPOINT", "") : endpoint_;
-    if (url.empty()) url = app_.got_subcommand("up") ? "http://" + *listens_ : kDefaultEndpoint;
+    if (url.empty()) url = app_.got_subcommand("up") ? up_.serve.url() : kDefaultEndpoint;
     while (url.ends_with('/')) url.pop_back();
     return url;
   }
@@ -383,10 +431,25 @@ class CommandLine {
     return environment("ESPALIER_REGION", environment("AWS_REGION", environment("AWS_DEFAULT_REGION", "us-west-2")));
   }
 
+  // The state folder of the control plane on this host, as far as the command line knows it.
+  [[nodiscard]] std::string local_state() const {
+    if (app_.got_subcommand("up")) return up_.serve.state;
+    return app_.got_subcommand("down") ? state_ : environment("ESPALIER_STATE", ServeOptions{}.state);
+  }
+  // --ca-bundle, the self-made certificate of this host, AWS_CA_BUNDLE, the system's.
+  [[nodiscard]] std::string ca_bundle() const {
+    const auto own = local_certificate_file(local_state());
+    std::error_code ec;
+    if (ca_bundle_.empty() && is_local(endpoint()) && std::filesystem::exists(own, ec)) return own.string();
+    return ca_bundle_.empty() ? environment("AWS_CA_BUNDLE", "") : ca_bundle_;
+  }
+
   int act() {
     const SystemClock clock;
-    HttpTransport transport;
-    Service service(transport, clock, endpoint(), region());
+    HttpTransport transport(ca_bundle());
+    Service service(transport, clock, endpoint(), region(), [this] {
+      return find_credentials([](const char* name) { return environment(name, ""); }, endpoint(), local_state());
+    });
     Context context{service,
                     clock,
                     std::cout,
@@ -404,11 +467,10 @@ class CommandLine {
   Action action_;
   std::vector<std::string> behind_mark_;  // with the "--" itself
 
-  std::string endpoint_, region_;
+  std::string endpoint_, region_, ca_bundle_;
   bool json_ = false;
   ServeOptions serve_options_;
   UpOptions up_;
-  const std::string* listens_ = nullptr;
   std::string state_ = ServeOptions{}.state;
   std::string cluster_;
   CreateOptions create_;
@@ -421,6 +483,10 @@ class CommandLine {
   TopologyOptions topology_;
   CapacityOptions capacity_;
   SshOptions ssh_;
+  AccessKeyOptions key_;
+  std::string key_id_;
+  std::optional<Millis> grace_;
+  AuditOptions audit_;
 };
 
 }  // namespace

@@ -124,7 +124,7 @@ TEST(Commands, VersionIsThePrograms) {
 TEST(Commands, TheListenExampleIsOneThatIsServed) {
   const auto outcome = type({"serve", "--help"});
   EXPECT_THAT(outcome.out, HasSubstr("--listen 127.0.0.1:"));
-  EXPECT_THAT(outcome.out, HasSubstr("loopback only"));
+  EXPECT_THAT(outcome.out, HasSubstr("beyond this host only with access keys"));
 }
 
 TEST(ServeOptions, FaultsOfLinkNamesAsTheKernelSeesThem) {

@@ -41,6 +41,8 @@ std::string fault(std::string_view option, std::string_view value) {
   if (option == "bridge" && !is_link_name(value))
     return fmt::format("'{}' cannot be a link's name: give 1 to {} characters without spaces, '/', ':' and '%'", value,
                        kLongestLink);
+  if (option == "tls" && !value.empty() && value != "off" && value != "self-signed" && value != "files")
+    return fmt::format("'{}' is none of off, self-signed, files", value);
   return "";
 }
 

@@ -10,6 +10,10 @@ namespace espalier::cli {
 struct ServeOptions {
   std::string state = "/var/lib/espalier";
   std::string listen = "127.0.0.1:8650";
+  std::string tls;  // off, self-signed, files; empty: off on loopback
+  std::string tls_cert, tls_key;
+  std::string key_file;           // empty: <state>/access.key
+  int requests_per_second = 100;  // of one access key; 0: no bound
   int agent_port = 8651;
   std::string account = "123456789012";
   std::string region = "us-west-2";
@@ -26,6 +30,11 @@ struct ServeOptions {
   int all_or_nothing_seconds = 20 * 60;
   std::string log_level = "info";  // debug, info, warn, error
   bool operator==(const ServeOptions&) const = default;
+
+  // What `tls` comes to.
+  [[nodiscard]] bool uses_tls() const { return tls == "self-signed" || tls == "files" || !tls_cert.empty(); }
+  // Of the API.
+  [[nodiscard]] std::string url() const { return (uses_tls() ? "https://" : "http://") + listen; }
 };
 
 // Calls f(name, member, help) for every option: the one list from which the command line, the environment variables and
@@ -33,7 +42,13 @@ struct ServeOptions {
 template <typename Options, typename F>
 void for_each_option(Options& o, F&& f) {
   f("state", o.state, "Folder for everything that outlives a restart");
-  f("listen", o.listen, "Address and port of the API; loopback only, as there are no access keys");
+  f("listen", o.listen, "Address and port of the API; beyond this host only with access keys, and TLS or --tls off");
+  f("tls", o.tls, "off, self-signed, or files: those of --tls-cert and --tls-key");
+  f("tls-cert", o.tls_cert, "File with the API's certificate and its chain (PEM)");
+  f("tls-key", o.tls_key, "File with the certificate's private key (PEM)");
+  f("key-file", o.key_file, "Key that closes the secrets of access keys in the database (default: <state>/access.key)");
+  f("requests-per-second", o.requests_per_second,
+    "Requests of one access key, on average; twice as many at once; 0: no bound");
   f("agent-port", o.agent_port, "Port on which the machines' agents report, at the bridge's address");
   f("account", o.account, "Account id in ARNs, 12 digits");
   f("region", o.region, "Region of requests that are not signed for one");

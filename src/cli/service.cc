@@ -1,7 +1,6 @@
 #include "cli/service.h"
 
-#include <fmt/chrono.h>
-
+#include "cli/credentials.h"
 #include "cli/nearest.h"
 #include "cli/wire.h"
 #include "cli/wire_error.h"
@@ -12,25 +11,32 @@ namespace {
 
 constexpr int kMaxPages = 1000;  // 100,000 clusters
 
-std::string wire_time(Time now) {
-  return fmt::format("{:%Y%m%dT%H%M%SZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(now)));
-}
+constexpr const char* kNoKey =
+    "; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY to an access key of this control plane, or AWS_PROFILE, or ask "
+    "as "
+    "root on its host";
 
 }  // namespace
 
-// The region travels in the credential scope, as in any signed request: it decides in which region names are looked up.
-http::Headers Service::headers(std::string_view operation) const {
-  const std::string time = wire_time(clock_.now());
-  return {{"Content-Type", "application/x-amz-json-1.1"},
-          {"X-Amz-Target", std::string(operation)},
-          {"X-Amz-Date", time},
-          {"Authorization", fmt::format("AWS4-HMAC-SHA256 Credential=espalier/{}/{}/sagemaker/aws4_request, "
-                                        "SignedHeaders=content-type;host;x-amz-date;x-amz-target, Signature={:064}",
-                                        time.substr(0, 8), region_, 0)}};
+// Without a key the region travels in a scope all the same: it decides in which region names are looked up.
+http::Headers Service::headers(std::string_view operation, const std::string& body) const {
+  const auto authority = authority_of(endpoint_);
+  const auto path = std::string_view(endpoint_).substr(endpoint_.find(authority) + authority.size());
+  http::Request request{"POST",
+                        std::string(path) + "/",
+                        {{"Host", std::string(authority)},
+                         {"Content-Type", "application/x-amz-json-1.1"},
+                         {"X-Amz-Target", std::string(operation)}},
+                        body,
+                        ""};
+  const auto key = key_ ? key_() : std::nullopt;
+  access::sign(request, key.value_or(access::Credentials{"espalier", ""}), region_, "sagemaker", clock_.now());
+  return request.headers;
 }
 
 Result<json::object> Service::call(std::string_view operation, const json::object& request, Millis timeout) {
-  auto response = transport_.post(endpoint_ + "/", headers(operation), json::serialize(request), timeout);
+  const std::string body = json::serialize(request);
+  auto response = transport_.post(endpoint_ + "/", headers(operation, body), body, timeout);
   if (!response) {
     Error error = response.error();
     if (error.code == ErrorCode::kUnavailable)
@@ -39,7 +45,13 @@ Result<json::object> Service::call(std::string_view operation, const json::objec
           "--endpoint or ESPALIER_ENDPOINT names another";
     return tl::unexpected(std::move(error));
   }
-  if (response->status != 200) return tl::unexpected(wire_error(operation, *response));
+  if (response->status != 200) {
+    Error error = wire_error(operation, *response);
+    if (response->body.find("MissingAuthenticationToken") != std::string::npos ||
+        response->body.find("UnrecognizedClientException") != std::string::npos)
+      error.message += kNoKey;
+    return tl::unexpected(std::move(error));
+  }
   auto parsed = parse_json(response->body);
   if (!parsed || !parsed->is_object())
     return fail(ErrorCode::kInternal, "{} at {} did not answer with a JSON object: is it an Espalier control plane?",

@@ -1,10 +1,13 @@
 // The control plane as the commands see it: named operations over awsJson1.1.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "access/sigv4.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "cli/transport.h"
@@ -15,9 +18,16 @@ inline constexpr Millis kCallTimeout{30'000};
 
 class Service {
  public:
+  // Asked for every request: a control plane that starts anew may have another key.
+  using KeySource = std::function<std::optional<access::Credentials>()>;
+
   // The transport and the clock must outlive it.
-  Service(Transport& transport, const Clock& clock, std::string endpoint, std::string region)
-      : transport_(transport), clock_(clock), endpoint_(std::move(endpoint)), region_(std::move(region)) {}
+  Service(Transport& transport, const Clock& clock, std::string endpoint, std::string region, KeySource key = nullptr)
+      : transport_(transport),
+        clock_(clock),
+        endpoint_(std::move(endpoint)),
+        region_(std::move(region)),
+        key_(std::move(key)) {}
 
   [[nodiscard]] const std::string& endpoint() const { return endpoint_; }
   [[nodiscard]] const std::string& region() const { return region_; }
@@ -33,12 +43,13 @@ class Service {
   Result<std::vector<std::string>> cluster_names();
 
  private:
-  [[nodiscard]] http::Headers headers(std::string_view operation) const;
+  [[nodiscard]] http::Headers headers(std::string_view operation, const std::string& body) const;
 
   Transport& transport_;
   const Clock& clock_;
   std::string endpoint_;
   std::string region_;
+  KeySource key_;
 };
 
 // An answer read as T. One that does not fit is the other side's fault: kInternal.

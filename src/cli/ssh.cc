@@ -20,7 +20,7 @@ Error with_nodes(Context& context, const SshOptions& options, Error error) {
   return error;
 }
 
-std::string quoted(const std::string& word) {
+std::string shell_word(const std::string& word) {
   std::string out = "'";
   for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out + "'";
@@ -30,7 +30,7 @@ std::string quoted(const std::string& word) {
 // program and its arguments, which must arrive as they are.
 std::vector<std::string> for_the_shell(std::vector<std::string> command) {
   if (command.size() > 1)
-    for (auto& word : command) word = quoted(word);
+    for (auto& word : command) word = shell_word(word);
   return command;
 }
 

@@ -19,6 +19,8 @@ class Transport {
 
 class HttpTransport final : public Transport {
  public:
+  // A file of certificates to trust; empty: the system's.
+  explicit HttpTransport(std::string ca_bundle = "") : client_(std::move(ca_bundle)) {}
   Result<http::Response> post(const std::string& url, const http::Headers& headers, const std::string& body,
                               Millis timeout) override {
     return client_.post(url, headers, body, timeout);

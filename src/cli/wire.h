@@ -144,6 +144,58 @@ struct Access {
 };
 BOOST_DESCRIBE_STRUCT(Access, (), (InstanceId, NodeName, MachineFolder))
 
+struct AccessKey {
+  std::string AccessKeyId;
+  std::string Name;
+  std::string Role;
+  std::vector<std::string> Clusters;
+  double CreationTime = 0;
+  double ExpirationTime = 0;
+};
+BOOST_DESCRIBE_STRUCT(AccessKey, (), (AccessKeyId, Name, Role, Clusters, CreationTime, ExpirationTime))
+
+struct NewAccessKey {
+  wire::AccessKey AccessKey;
+  std::string SecretAccessKey;
+  std::string SessionToken;
+};
+BOOST_DESCRIBE_STRUCT(NewAccessKey, (), (AccessKey, SecretAccessKey, SessionToken))
+
+struct RevokedAccessKey {
+  wire::AccessKey AccessKey;
+  bool Open = false;
+};
+BOOST_DESCRIBE_STRUCT(RevokedAccessKey, (), (AccessKey, Open))
+
+struct AccessKeyList {
+  std::vector<AccessKey> AccessKeys;
+  bool Open = false;
+};
+BOOST_DESCRIBE_STRUCT(AccessKeyList, (), (AccessKeys, Open))
+
+struct AuditRecord {
+  std::string Time;
+  std::string RequestId;
+  std::string AccessKeyId;
+  std::string Name;
+  bool Verified = false;
+  std::string SourceAddress;
+  std::string Operation;
+  std::string Cluster;
+  int Status = 0;
+  std::string ErrorCode;
+  std::int64_t SuppressedRefusals = 0;
+};
+BOOST_DESCRIBE_STRUCT(AuditRecord, (),
+                      (Time, RequestId, AccessKeyId, Name, Verified, SourceAddress, Operation, Cluster, Status,
+                       ErrorCode, SuppressedRefusals))
+
+struct AuditPage {
+  std::vector<AuditRecord> Records;
+  std::string NextToken;
+};
+BOOST_DESCRIBE_STRUCT(AuditPage, (), (Records, NextToken))
+
 struct Pool {
   std::optional<int> Machines;
   int InUse = 0;

@@ -47,10 +47,14 @@ agent::Health with(agent::Health known, const agent::Report& report, Time now) {
 
 void AgentHub::handle(http::Request request, http::Reply reply) {
   if (request.method != "POST") return reply(refusal(405, "POST only"));
+  if (certificates_required_ && request.peer_certificate.empty())
+    return refuse(request, reply, 401, "a machine shows its certificate");
   if (request.target == "/enrol") return enrol(request, reply);
   const std::string bearer = http::header(request.headers, "Authorization");
-  const auto machine = bearer.starts_with("Bearer ") ? listener_->authenticate(bearer.substr(7)) : std::nullopt;
-  if (!machine) return reply(refusal(401, "this credential is not valid: enrol first"));
+  const auto machine = bearer.starts_with("Bearer ")
+                           ? listener_->authenticate(bearer.substr(7), request.peer_certificate)
+                           : std::nullopt;
+  if (!machine) return refuse(request, reply, 401, "this credential is not valid here: enrol first");
   if (request.target == "/next") return next(*machine, request, std::move(reply));
   if (request.target == "/report") return report(*machine, request, reply);
   if (request.target == "/fetch") return fetch(request, reply);
@@ -60,12 +64,25 @@ void AgentHub::handle(http::Request request, http::Reply reply) {
 void AgentHub::enrol(const http::Request& request, const http::Reply& reply) {
   const auto call = read_body<agent::Enrol>(request, reply);
   if (!call) return;
-  listener_->agent_enrols(*call, [reply](Result<std::string> credential) {
-    if (credential)
-      reply(answer(200, agent::Enrolled{*credential}));
-    else
-      reply(refusal(status_of(credential.error().code), credential.error().message));
-  });
+  listener_->agent_enrols(*call, request.peer_certificate,
+                          [this, request, reply](const Result<std::string>& credential) {
+                            if (credential) return reply(answer(200, agent::Enrolled{*credential}));
+                            refuse(request, reply, status_of(credential.error().code), credential.error().message);
+                          });
+}
+
+void AgentHub::refuse(const http::Request& request, const http::Reply& reply, int status, const std::string& why) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const Time now = clock_.now(); now - last_refusal_ < std::chrono::seconds(1)) {
+      ++unlogged_refusals_;
+    } else {
+      log::warn("agents: {} from {} was refused ({}), and {} more before: {}", request.target.substr(0, 20),
+                request.peer, status, std::exchange(unlogged_refusals_, 0), why);
+      last_refusal_ = now;
+    }
+  }
+  reply(refusal(status, why));
 }
 
 std::function<void()> AgentHub::unpark(Session& session) {

@@ -26,9 +26,10 @@ class AgentListener {
  public:
   virtual ~AgentListener() = default;
   using EnrolReply = std::function<void(Result<std::string> credential)>;
-  virtual void agent_enrols(const agent::Enrol& enrol, EnrolReply reply) = 0;
+  // `certificate`: fingerprint of the one that the machine shows; the credential is good with it only. "" without TLS.
+  virtual void agent_enrols(const agent::Enrol& enrol, const std::string& certificate, EnrolReply reply) = 0;
   // The machine that a credential speaks for.
-  virtual std::optional<MachineId> authenticate(const std::string& credential) = 0;
+  virtual std::optional<MachineId> authenticate(const std::string& credential, const std::string& certificate) = 0;
   virtual void agent_here(const MachineId& machine) = 0;
   virtual void agent_reports(const MachineId& machine, agent::Report report) = 0;
   // What the machine says of itself is not what it said before.
@@ -44,6 +45,8 @@ class AgentHub {
   AgentHub(std::string boot, Clock& clock, Timers& timers) : boot_(std::move(boot)), clock_(clock), timers_(timers) {}
 
   void set_listener(AgentListener* listener) { listener_ = listener; }
+  // Takes no request without the machine's certificate: for a listener with TLS. Before the first request.
+  void require_certificates() { certificates_required_ = true; }
   // The handler of the agents' HTTP listener.
   void handle(http::Request request, http::Reply reply);
   // Queues a command. When more than kMostQueued wait all are dropped, and the listener hears agent_here at the
@@ -88,7 +91,13 @@ class AgentHub {
   // Takes the parked reply and its answer out of a session; called under the lock, answered outside.
   std::function<void()> unpark(Session& session);
 
+  // Logs one a second; strangers can cause them as they like.
+  void refuse(const http::Request& request, const http::Reply& reply, int status, const std::string& why);
+
   const std::string boot_;
+  bool certificates_required_ = false;
+  Time last_refusal_{};
+  int unlogged_refusals_ = 0;
   Clock& clock_;
   Timers& timers_;
   AgentListener* listener_ = nullptr;

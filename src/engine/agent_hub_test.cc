@@ -18,12 +18,12 @@ const MachineId kMachine("i-1");
 // Knows one credential, remembers what it hears.
 class Listener final : public AgentListener {
  public:
-  void agent_enrols(const agent::Enrol& enrol, EnrolReply reply) override {
+  void agent_enrols(const agent::Enrol& enrol, const std::string&, EnrolReply reply) override {
     enrolled.push_back(enrol);
     reply(answer);
   }
-  std::optional<MachineId> authenticate(const std::string& credential) override {
-    return credential == "good" ? std::optional(kMachine) : std::nullopt;
+  std::optional<MachineId> authenticate(const std::string& credential, const std::string& certificate) override {
+    return credential == "good" && certificate == expected_certificate ? std::optional(kMachine) : std::nullopt;
   }
   void agent_here(const MachineId& machine) override { here.push_back(machine); }
   void agent_reports(const MachineId&, agent::Report report) override { reports.push_back(std::move(report)); }
@@ -32,6 +32,7 @@ class Listener final : public AgentListener {
   void agent_back(const MachineId& machine) override { back.push_back(machine); }
 
   Result<std::string> answer = std::string("good");
+  std::string expected_certificate;
   std::vector<agent::Enrol> enrolled;
   std::vector<MachineId> here;
   std::vector<agent::Report> reports;
@@ -318,6 +319,22 @@ TEST_F(SilenceTest, ControlPlaneThatWasStoppedBlamesNobody) {
   EXPECT_THAT(listener_.silent, IsEmpty());
   pass(kLimit);
   EXPECT_THAT(listener_.silent, SizeIs(1));
+}
+
+TEST_F(AgentHubTest, OverTlsAMachineShowsItsCertificate) {
+  listener_.expected_certificate = "its own";
+  hub_.require_certificates();
+  const auto status = [&](const std::string& target, const std::string& certificate) {
+    http::Request request{"POST", target, {{"Authorization", "Bearer good"}}, "{}", "10.0.0.1", certificate};
+    int got = 0;
+    hub_.handle(request, [&](const http::Response& response) { got = response.status; });
+    return got;
+  };
+  EXPECT_EQ(status("/report", "its own"), 200);
+  EXPECT_EQ(status("/report", "another's"), 401);
+  EXPECT_EQ(status("/report", ""), 401);
+  EXPECT_EQ(status("/enrol", ""), 401);
+  EXPECT_THAT(listener_.enrolled, IsEmpty());
 }
 
 }  // namespace

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "agent/credential.h"
 #include "base/log.h"
+#include "base/secret.h"
 
 namespace espalier::engine {
 
@@ -23,14 +25,6 @@ std::pair<ClusterId, SlotId> owner_of(const std::string& secret) {
   const auto second = first == std::string::npos ? first : secret.find('.', first + 1);
   if (second == std::string::npos) return {};
   return {ClusterId(secret.substr(0, first)), SlotId(secret.substr(first + 1, second - first - 1))};
-}
-
-// In constant time for strings of one length.
-bool same_secret(const std::string& a, const std::string& b) {
-  if (a.size() != b.size() || a.empty()) return false;
-  unsigned char difference = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) difference |= static_cast<unsigned char>(a[i] ^ b[i]);
-  return difference == 0;
 }
 
 Actor::UserReply without_answer(Clusters::Changed reply) {
@@ -291,11 +285,11 @@ void Engine::give_up(Actor& actor, const Timers::Id& timeout) {
 
 // ---- agents ----------------------------------------------------------------------------------------------------
 
-void Engine::agent_enrols(const agent::Enrol& enrol, EnrolReply reply) {
+void Engine::agent_enrols(const agent::Enrol& enrol, const std::string& certificate, EnrolReply reply) {
   const auto [cluster, slot] = owner_of(enrol.token);
   const ActorPtr actor = find_actor(cluster);
   if (!actor) return reply(fail(ErrorCode::kPermission, "this token is for no machine that is awaited"));
-  reconcile::AgentEnrols input{slot, MachineId(enrol.machine_id), enrol.token, 0, enrol.slurm};
+  reconcile::AgentEnrols input{slot, MachineId(enrol.machine_id), enrol.token, 0, enrol.slurm, certificate};
   {
     const std::lock_guard lock(actor->inbox_mutex);
     input.call = ++actor->last_enrol_call;
@@ -304,7 +298,7 @@ void Engine::agent_enrols(const agent::Enrol& enrol, EnrolReply reply) {
   post(actor, std::move(input));
 }
 
-std::optional<MachineId> Engine::authenticate(const std::string& credential) {
+std::optional<MachineId> Engine::authenticate(const std::string& credential, const std::string& certificate) {
   const auto [cluster, slot_id] = owner_of(credential);
   const ActorPtr actor = find_actor(cluster);
   if (!actor) return std::nullopt;
@@ -312,6 +306,7 @@ std::optional<MachineId> Engine::authenticate(const std::string& credential) {
   const auto slot = actor->state.slots.find(slot_id);
   if (slot == actor->state.slots.end() || !slot->second.machine) return std::nullopt;
   if (!same_secret(slot->second.credential, credential)) return std::nullopt;
+  if (agent::certificate_of(credential) != certificate) return std::nullopt;  // it was taken from its machine
   return slot->second.machine->id;
 }
 

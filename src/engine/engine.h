@@ -37,7 +37,7 @@ struct World {
 
 struct Settings {
   reconcile::Settings reconcile;
-  std::string agent_url;            // where machines reach the agents' listener
+  std::string agent_url;            // where machines reach the agents' listener, as agent/http_client.h reads it
   Millis launch_deadline{600'000};  // a launch that is not answered by then has an unknown outcome
 };
 
@@ -72,8 +72,8 @@ class Engine final : public Clusters, public AgentListener {
   void await_event(const ClusterId& cluster, std::int64_t sequence, Millis wait, std::function<void()> ready) override;
 
   // AgentListener
-  void agent_enrols(const agent::Enrol& enrol, EnrolReply reply) override;
-  std::optional<MachineId> authenticate(const std::string& credential) override;
+  void agent_enrols(const agent::Enrol& enrol, const std::string& certificate, EnrolReply reply) override;
+  std::optional<MachineId> authenticate(const std::string& credential, const std::string& certificate) override;
   void agent_here(const MachineId& machine) override;
   void agent_reports(const MachineId& machine, agent::Report report) override;
   void agent_health(const MachineId& machine, agent::Health health) override;

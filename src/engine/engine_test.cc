@@ -343,6 +343,41 @@ TEST_F(EngineTest, EnrolmentAskedForTwiceGivesTheSameCredential) {
   EXPECT_EQ(body_of(first), body_of(second));
 }
 
+// A token that was copied from its machine, with everything that stands beside it but the private key.
+TEST_F(EngineTest, EnrolmentBindsToTheCertificateAndUsesTheTokenUp) {
+  const ClusterId cluster = create();
+  settle();
+  const Slot controller = slot(cluster, "ctl-1");
+  FakeAgent agent = agent_of(controller), thief = agent_of(controller);
+  agent.certificate = "its own";
+  thief.certificate = "the thief's";
+  const auto first = agent.enrol(controller.token);
+  settle();
+  const std::string credential = slot(cluster, "ctl-1").credential;
+  ASSERT_EQ(status_of(first), 200);
+  const auto suspicions = [&] {
+    int n = 0;
+    const auto events = engine().events({.cluster = cluster, .limit = 1000}).value();
+    for (const auto& event : events)
+      if (event.description.find("An enrolment as node ctl-1 was refused") == 0) ++n;
+    return n;
+  };
+  for (int i = 0; i < 3; ++i) {
+    const auto stolen = thief.enrol(controller.token);
+    settle();
+    EXPECT_EQ(status_of(stolen), 403);
+    EXPECT_THAT(body_of(stolen), testing::Not(HasSubstr(credential)));
+  }
+  EXPECT_EQ(suspicions(), 1) << "an event, but not one for each try";
+  clock_.advance(std::chrono::minutes(1));
+  thief.enrol(controller.token);
+  settle();
+  EXPECT_EQ(suspicions(), 2);
+  EXPECT_EQ(engine().authenticate(credential, "its own"), controller.machine->id);
+  EXPECT_EQ(engine().authenticate(credential, "the thief's"), std::nullopt);
+  EXPECT_EQ(engine().authenticate(credential, ""), std::nullopt);
+}
+
 TEST_F(EngineTest, MachineThatIsQuickerThanItsLaunchIsToldToTryAgain) {
   const ClusterId cluster = create();
   while (process_->steps.run_one() || launched().empty()) {
@@ -360,13 +395,14 @@ TEST_F(EngineTest, CredentialSpeaksForItsMachine) {
   const ClusterId cluster = create();
   settle();
   FakeAgent agent = enrolled(slot(cluster, "ctl-1"));
-  EXPECT_EQ(engine().authenticate(agent.credential), slot(cluster, "ctl-1").machine->id);
-  EXPECT_EQ(engine().authenticate(slot(cluster, "ctl-1").token), std::nullopt) << "a token is no credential";
+  EXPECT_EQ(engine().authenticate(agent.credential, ""), slot(cluster, "ctl-1").machine->id);
+  EXPECT_EQ(engine().authenticate(slot(cluster, "ctl-1").token, ""), std::nullopt) << "a token is no credential";
   std::string forged = agent.credential;
   forged.back() = forged.back() == '0' ? '1' : '0';
-  EXPECT_EQ(engine().authenticate(forged), std::nullopt);
-  EXPECT_EQ(engine().authenticate(""), std::nullopt);
-  EXPECT_EQ(engine().authenticate(cluster.value + "."), std::nullopt);
+  EXPECT_EQ(engine().authenticate(forged, ""), std::nullopt);
+  EXPECT_EQ(engine().authenticate(agent.credential, "of another machine"), std::nullopt);
+  EXPECT_EQ(engine().authenticate("", ""), std::nullopt);
+  EXPECT_EQ(engine().authenticate(cluster.value + ".", ""), std::nullopt);
 }
 
 TEST_F(EngineTest, AgentIsToldToSetUpOnce) {
@@ -420,7 +456,7 @@ TEST_F(EngineTest, MachineThatCannotBeSetUpIsReplaced) {
   settle();
   EXPECT_THAT(provider_.terminated(), ElementsAre(before.machine->id));
   EXPECT_THAT(slot(cluster, "ctl-1").failure_message, HasSubstr("munged does not start"));
-  EXPECT_EQ(engine().authenticate(agent.credential), std::nullopt);
+  EXPECT_EQ(engine().authenticate(agent.credential, ""), std::nullopt);
   pass(2 * kSecond);
   const Slot after = slot(cluster, "ctl-1");
   ASSERT_TRUE(after.machine);

@@ -21,7 +21,7 @@ class FakeAgent {
   FakeAgent(AgentHub& hub, std::string machine) : hub_(&hub), machine_(std::move(machine)) {}
 
   Answer post(const std::string& path, const std::string& body) {
-    http::Request request{"POST", path, {}, body, "10.77.0.2"};
+    http::Request request{"POST", path, {}, body, "10.77.0.2", certificate};
     if (!credential.empty()) request.headers.emplace("Authorization", "Bearer " + credential);
     return call(std::move(request));
   }
@@ -73,6 +73,7 @@ class FakeAgent {
   }
 
   std::string credential;
+  std::string certificate;  // fingerprint of the one that it shows
   std::string boot = "agent-boot";
   std::string control_plane_boot;
   std::int64_t acknowledged = 0;

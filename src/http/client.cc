@@ -52,6 +52,7 @@ List header_lines(const Headers& headers) {
 }  // namespace
 
 struct Client::Impl {
+  std::string ca_bundle;
   CURL* curl = [] {
     static const bool once = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
     return once ? curl_easy_init() : nullptr;
@@ -59,7 +60,7 @@ struct Client::Impl {
   ~Impl() { curl_easy_cleanup(curl); }
 };
 
-Client::Client() : impl_(std::make_unique<Impl>()) {}
+Client::Client(std::string ca_bundle) : impl_(std::make_unique<Impl>()) { impl_->ca_bundle = std::move(ca_bundle); }
 Client::~Client() = default;
 
 Result<Response> Client::post(const std::string& url, const Headers& headers, const std::string& body,
@@ -73,6 +74,8 @@ Result<Response> Client::post(const std::string& url, const Headers& headers, co
   Response response;
   curl_easy_setopt(curl, CURLOPT_URL, url.c_str());
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(curl, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
+  if (!impl_->ca_bundle.empty()) curl_easy_setopt(curl, CURLOPT_CAINFO, impl_->ca_bundle.c_str());
   curl_easy_setopt(curl, CURLOPT_NOPROXY, direct.c_str());
   curl_easy_setopt(curl, CURLOPT_HTTPHEADER, lines.get());
   curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body.data());
@@ -88,6 +91,10 @@ Result<Response> Client::post(const std::string& url, const Headers& headers, co
     const std::string why = *cause ? cause : curl_easy_strerror(code);
     if (code == CURLE_OPERATION_TIMEDOUT)
       return fail(ErrorCode::kTimeout, "no answer from {} within {} ms: {}", url, timeout.count(), why);
+    if (code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE)
+      return fail(ErrorCode::kPermission,
+                  "{} is not trusted: {}; name the file of its certificate with --ca-bundle or AWS_CA_BUNDLE", url,
+                  why);
     return fail(ErrorCode::kUnavailable, "cannot reach {}: {}", url, why);
   }
   long status = 0;

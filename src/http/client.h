@@ -12,7 +12,8 @@ namespace espalier::http {
 
 class Client {
  public:
-  Client();
+  // `ca_bundle`: a file of the certificates that are trusted for https; empty: the system's.
+  explicit Client(std::string ca_bundle = "");
   ~Client();
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;

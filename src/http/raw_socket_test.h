@@ -29,6 +29,7 @@ class RawSocket {
   RawSocket& operator=(const RawSocket&) = delete;
 
   bool connected() const { return connected_; }
+  int fd() const { return fd_; }
 
   void send(std::string_view text) {
     while (!text.empty()) {

@@ -1,11 +1,15 @@
 // The only file that knows Beast: callbacks, no coroutines. Each connection is a Session on a strand of its own.
 #include "http/server.h"
 
+#include <fmt/chrono.h>
+
 #include <atomic>
 #include <boost/asio.hpp>
+#include <boost/asio/ssl.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <condition_variable>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -24,7 +28,8 @@ namespace wire = boost::beast::http;
 using boost::system::error_code;
 using tcp = asio::ip::tcp;
 
-constexpr std::chrono::milliseconds kLinger{2000};  // for a refused sender to stop and read why
+constexpr std::chrono::milliseconds kFarewell{1000};  // for a TLS connection to end in form
+constexpr std::chrono::milliseconds kLinger{2000};    // for a refused sender to stop and read why
 constexpr std::size_t kLingerBytes = 16 << 20;
 constexpr std::chrono::milliseconds kAcceptPause{100};  // when the process has no file descriptors left
 constexpr std::size_t kFirstRead = 4096;
@@ -49,23 +54,55 @@ std::optional<Response> refusal(error_code ec, const Limits& limits) {
   return std::nullopt;
 }
 
+// What makes a request mean two things to two readers, as an answer; nothing when it is sound.
+std::optional<Response> ambiguity(const wire::request<wire::string_body>& request) {
+  const auto malformed = [](std::string_view why) { return error_response(400, "MalformedHttpRequestException", why); };
+  for (const auto field : {wire::field::host, wire::field::content_length, wire::field::transfer_encoding,
+                           wire::field::authorization, wire::field::content_type, wire::field::expect})
+    if (request.count(field) > 1)
+      return malformed(fmt::format("The header {} is there more than once.", std::string(to_string(field))));
+  if (request.count(wire::field::content_length) > 0 && request.count(wire::field::transfer_encoding) > 0)
+    return malformed("The request has a Content-Length and a Transfer-Encoding: send one of them.");
+  if (request.count(wire::field::transfer_encoding) > 0 && !request.chunked())
+    return malformed("The only Transfer-Encoding that is taken is chunked.");
+  const auto length = request[wire::field::content_length];
+  if (length.find_first_not_of("0123456789") != length.npos) return malformed("Content-Length must be one number.");
+  if (request.version() == 11 && request.count(wire::field::host) == 0) return malformed("The header Host is missing.");
+  return std::nullopt;
+}
+
+std::string now_as_http_date() { return fmt::format("{:%a, %d %b %Y %H:%M:%S GMT}", fmt::gmtime(std::time(nullptr))); }
+
 class Session;
 
 // What all connections share. Members are destroyed bottom up: sessions before the io_context of their sockets.
 struct Core : std::enable_shared_from_this<Core> {
   Core(Handler h, Limits l, int threads) : handler(std::move(h)), limits(l), io(threads) {}
 
-  bool add(const std::shared_ptr<Session>& session) {
+  bool add(const std::shared_ptr<Session>& session, const std::string& peer) {
     const std::lock_guard lock(mutex);
     if (stopping || sessions.size() >= static_cast<std::size_t>(limits.connections)) return false;
+    if (const auto of_peer = peers.find(peer);
+        of_peer != peers.end() && of_peer->second >= limits.connections_per_address)
+      return false;
+    ++peers[peer];
     return sessions.insert(session).second;
   }
-  void remove(const std::shared_ptr<Session>& session) {
+  void remove(const std::shared_ptr<Session>& session, const std::string& peer) {
     const std::lock_guard lock(mutex);
-    sessions.erase(session);
+    if (sessions.erase(session) == 0) return;
+    if (const auto of_peer = peers.find(peer); --of_peer->second == 0) peers.erase(of_peer);
     if (sessions.empty()) all_gone.notify_all();
   }
+  // Whether the bodies that are held leave room for one more of so many bytes. Given back with give_back().
+  bool reserve(std::size_t bytes) {
+    if (body_bytes.fetch_add(bytes) + bytes <= limits.all_bodies_bytes) return true;
+    body_bytes -= bytes;
+    return false;
+  }
+  void give_back(std::size_t bytes) { body_bytes -= bytes; }
   void accept();
+  void begin(tcp::socket socket);
 
   const Handler handler;
   const Limits limits;
@@ -73,64 +110,114 @@ struct Core : std::enable_shared_from_this<Core> {
   asio::executor_work_guard<asio::io_context::executor_type> work{io.get_executor()};  // long polls alone are no work
   tcp::acceptor acceptor{asio::make_strand(io)};
   asio::steady_timer accept_pause{acceptor.get_executor()};
+  std::optional<asio::ssl::context> tls;
+  std::atomic<std::size_t> body_bytes = 0;
+  std::map<std::string, int> peers;  // how many sessions of each address
   std::mutex mutex;
   std::condition_variable all_gone;
   bool stopping = false;
   std::set<std::shared_ptr<Session>> sessions;
 };
 
-// One connection: wait → read → handle → write → wait … All but answer() and stop() run on its strand.
-class Session : public std::enable_shared_from_this<Session> {
- public:
-  Session(tcp::socket socket, Core& core)
-      : core_(core), socket_(std::move(socket)), deadline_(socket_.get_executor()) {}
+// "" when none was shown.
+std::string shown_certificate(asio::ssl::stream<tcp::socket>& stream) {
+  const std::unique_ptr<X509, void (*)(X509*)> shown(SSL_get1_peer_certificate(stream.native_handle()), X509_free);
+  return shown ? tls::fingerprint(shown.get()) : "";
+}
 
-  void start() {
-    asio::post(socket_.get_executor(), [self = shared_from_this()] {
-      error_code ignored;
-      self->socket_.set_option(tcp::no_delay(true), ignored);
-      const auto peer = self->socket_.remote_endpoint(ignored);
-      if (!ignored) self->peer_ = peer.address().to_string();
-      self->await_request();
-    });
-  }
-  void answer(Response response) {
-    asio::post(socket_.get_executor(), [self = shared_from_this(), r = std::move(response)]() mutable {
-      if (self->socket_.is_open()) self->write(std::move(r), !self->last_);
-    });
-  }
+// One connection, as the rest of this file sees it.
+class Session {
+ public:
+  virtual ~Session() = default;
+  virtual void start() = 0;
+  virtual void answer(Response response) = 0;
   // Ends it when it is idle, else after the answer under way.
-  void stop() {
-    asio::post(socket_.get_executor(), [self = shared_from_this()] {
+  virtual void stop() = 0;
+  virtual void close() = 0;
+};
+
+using PlainStream = tcp::socket;
+using TlsStream = asio::ssl::stream<tcp::socket>;
+
+// Wait → read → handle → write → wait … All but answer() and stop() run on its strand.
+template <typename Stream>
+class StreamSession final : public Session, public std::enable_shared_from_this<StreamSession<Stream>> {
+ public:
+  StreamSession(Stream stream, std::string peer, Core& core)
+      : core_(core), stream_(std::move(stream)), deadline_(stream_.get_executor()), peer_(std::move(peer)) {}
+  ~StreamSession() override { core_.give_back(reserved_); }
+
+  void start() override {
+    asio::post(stream_.get_executor(), [self = this->shared_from_this()] {
+      error_code ignored;
+      self->socket().set_option(tcp::no_delay(true), ignored);
+      self->handshake();
+    });
+  }
+  void answer(Response response) override {
+    asio::post(stream_.get_executor(), [self = this->shared_from_this(), r = std::move(response)]() mutable {
+      if (self->socket().is_open()) self->write(std::move(r), !self->last_);
+    });
+  }
+  void stop() override {
+    asio::post(stream_.get_executor(), [self = this->shared_from_this()] {
       self->last_ = true;
       if (self->idle_) self->close();
     });
   }
-  void close() {
+  void close() override {
     arm(std::nullopt);
     error_code ignored;
-    socket_.shutdown(tcp::socket::shutdown_both, ignored);
-    socket_.close(ignored);
-    core_.remove(shared_from_this());
+    socket().shutdown(tcp::socket::shutdown_both, ignored);
+    socket().close(ignored);
+    core_.remove(this->shared_from_this(), peer_);
   }
 
  private:
+  static constexpr bool kTls = std::is_same_v<Stream, TlsStream>;
+
+  tcp::socket& socket() { return beast::get_lowest_layer(stream_); }
+
+  void handshake() {
+    if constexpr (kTls) {
+      arm(core_.limits.read_timeout);
+      stream_.async_handshake(TlsStream::server, [self = this->shared_from_this()](error_code ec) {
+        if (ec || !self->socket().is_open()) return self->close();
+        self->certificate_ = shown_certificate(self->stream_);
+        self->await_request();
+      });
+    } else {
+      await_request();
+    }
+  }
+
+  // Ends a sound connection: the other side of a TLS one must see that nothing was cut off.
+  void farewell() {
+    if constexpr (kTls) {
+      arm(kFarewell);
+      stream_.async_shutdown([self = this->shared_from_this()](error_code) { self->close(); });
+    } else {
+      close();
+    }
+  }
+
   // Sets the one deadline of what is under way; when it passes, the socket's operation ends with timed_out_.
   void arm(std::optional<std::chrono::milliseconds> after) {
     timed_out_ = false;
     const auto turn = ++deadline_turn_;
     if (!after) return static_cast<void>(deadline_.cancel());
     deadline_.expires_after(*after);
-    deadline_.async_wait([self = shared_from_this(), turn](error_code ec) {
+    deadline_.async_wait([self = this->shared_from_this(), turn](error_code ec) {
       if (ec || turn != self->deadline_turn_) return;
       self->timed_out_ = true;
       error_code ignored;
-      self->socket_.cancel(ignored);
+      self->socket().cancel(ignored);
     });
   }
 
   void await_request() {
-    if (last_) return close();
+    core_.give_back(std::exchange(reserved_, 0));
+    if (last_) return farewell();
     parser_.emplace();
     parser_->body_limit(core_.limits.body_bytes);
     parser_->header_limit(static_cast<std::uint32_t>(core_.limits.header_bytes));
@@ -138,33 +225,47 @@ class Session : public std::enable_shared_from_this<Session> {
     buffer_.shrink_to_fit();  // thousands of idle long polls should be small
     idle_ = true;
     arm(core_.limits.idle_timeout);
-    socket_.async_read_some(buffer_.prepare(kFirstRead), [self = shared_from_this()](error_code ec, std::size_t n) {
-      self->idle_ = false;
-      if (ec || !self->socket_.is_open()) return self->close();
-      self->buffer_.commit(n);
-      self->read_header();
-    });
+    stream_.async_read_some(buffer_.prepare(kFirstRead),
+                            [self = this->shared_from_this()](error_code ec, std::size_t n) {
+                              self->idle_ = false;
+                              if (!self->socket().is_open()) return self->close();
+                              if (ec) return self->timed_out_ ? self->farewell() : self->close();
+                              self->buffer_.commit(n);
+                              self->read_header();
+                            });
   }
 
   void read_header() {
     arm(core_.limits.read_timeout);
-    wire::async_read_header(socket_, buffer_, *parser_, [self = shared_from_this()](error_code ec, std::size_t) {
+    wire::async_read_header(stream_, buffer_, *parser_, [self = this->shared_from_this()](error_code ec, std::size_t) {
       if (ec) return self->refuse(ec);
+      if (auto why = self->objection()) return self->refuse(std::move(*why));
       if (!beast::iequals(self->parser_->get()[wire::field::expect], "100-continue")) return self->read_body();
       self->send_continue();
     });
   }
 
+  // Against the head of a request; takes the room for its body.
+  std::optional<Response> objection() {
+    if (auto why = ambiguity(parser_->get())) return why;
+    const auto length = parser_->content_length();
+    const auto wanted = length ? static_cast<std::size_t>(*length) : parser_->chunked() ? core_.limits.body_bytes : 0;
+    if (!core_.reserve(wanted))
+      return error_response(503, "ServiceUnavailable", "Too many requests are under way. Try again.");
+    reserved_ = wanted;
+    return std::nullopt;
+  }
+
   void send_continue() {
     static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
-    asio::async_write(socket_, asio::buffer(kContinue), [self = shared_from_this()](error_code ec, std::size_t) {
+    asio::async_write(stream_, asio::buffer(kContinue), [self = this->shared_from_this()](error_code ec, std::size_t) {
       ec ? self->close() : self->read_body();
     });
   }
 
   void read_body() {
     if (parser_->is_done()) return handle();
-    wire::async_read(socket_, buffer_, *parser_, [self = shared_from_this()](error_code ec, std::size_t) {
+    wire::async_read(stream_, buffer_, *parser_, [self = this->shared_from_this()](error_code ec, std::size_t) {
       ec ? self->refuse(ec) : self->handle();
     });
   }
@@ -173,8 +274,11 @@ class Session : public std::enable_shared_from_this<Session> {
     auto why = timed_out_ ? error_response(408, "RequestTimeoutException", "The request did not arrive whole in time.")
                           : refusal(ec, core_.limits);
     if (!why) return close();
+    refuse(std::move(*why));
+  }
+  void refuse(Response why) {
     refused_ = true;
-    write(std::move(*why), false);
+    write(std::move(why), false);
   }
 
   void handle();
@@ -182,35 +286,37 @@ class Session : public std::enable_shared_from_this<Session> {
   void write(Response response, bool keep_alive) {
     const bool head = parser_->get().method() == wire::verb::head;
     answer_.emplace(static_cast<wire::status>(response.status), 11);
+    answer_->set(wire::field::date, now_as_http_date());
     for (const auto& [name, value] : response.headers) answer_->insert(name, value);
     answer_->content_length(response.body.size());
     if (!head) answer_->body() = std::move(response.body);
     answer_->keep_alive(keep_alive && keep_alive_);
     arm(core_.limits.idle_timeout);
-    wire::async_write(socket_, *answer_, [self = shared_from_this()](error_code ec, std::size_t) {
+    wire::async_write(stream_, *answer_, [self = this->shared_from_this()](error_code ec, std::size_t) {
       const bool again = !ec && self->answer_->keep_alive();
       self->answer_.reset();
       if (again) return self->await_request();
-      self->refused_ && !ec ? self->linger() : self->close();
+      self->refused_ && !ec ? self->linger() : ec ? self->close() : self->farewell();
     });
   }
 
   // Closing with unread input would reset the connection, and the sender might never see why it was refused.
   void linger() {
     error_code ignored;
-    socket_.shutdown(tcp::socket::shutdown_send, ignored);
+    socket().shutdown(tcp::socket::shutdown_send, ignored);
     arm(kLinger);
     discard(kLingerBytes);
   }
   void discard(std::size_t left) {
     buffer_.clear();
-    socket_.async_read_some(buffer_.prepare(64 << 10), [self = shared_from_this(), left](error_code ec, std::size_t n) {
-      ec || n >= left ? self->close() : self->discard(left - n);
-    });
+    socket().async_read_some(buffer_.prepare(64 << 10),
+                             [self = this->shared_from_this(), left](error_code ec, std::size_t n) {
+                               ec || n >= left ? self->close() : self->discard(left - n);
+                             });
   }
 
   Core& core_;
-  tcp::socket socket_;
+  Stream stream_;
   asio::steady_timer deadline_;
   unsigned deadline_turn_ = 0;
   bool timed_out_ = false;
@@ -218,7 +324,9 @@ class Session : public std::enable_shared_from_this<Session> {
   bool last_ = false;        // the server stops
   bool refused_ = false;     // the request was not read to its end
   bool keep_alive_ = false;  // the client wants it
-  std::string peer_;
+  const std::string peer_;
+  std::string certificate_;   // fingerprint of the other side's
+  std::size_t reserved_ = 0;  // of the bytes for all bodies
   beast::flat_buffer buffer_;
   std::optional<wire::request_parser<wire::string_body>> parser_;
   std::optional<wire::response<wire::string_body>> answer_;
@@ -245,15 +353,16 @@ class Duty {
   std::atomic<bool> done_ = false;
 };
 
-void Session::handle() {
+template <typename Stream>
+void StreamSession<Stream>::handle() {
   arm(std::nullopt);  // how long an answer may take is the handler's business
   auto& message = parser_->get();
   keep_alive_ = message.keep_alive();
-  Request request{std::string(message.method_string()), std::string(message.target()), {}, {}, peer_};
+  Request request{std::string(message.method_string()), std::string(message.target()), {}, {}, peer_, certificate_};
   for (const auto& field : message)
     request.headers.emplace(std::string(field.name_string()), std::string(field.value()));
   request.body = std::move(message.body());
-  auto duty = std::make_shared<Duty>(core_.shared_from_this(), shared_from_this());
+  auto duty = std::make_shared<Duty>(core_.shared_from_this(), this->shared_from_this());
   try {
     core_.handler(std::move(request), [duty](Response response) { duty->answer(std::move(response)); });
   } catch (const std::exception& e) {
@@ -271,10 +380,22 @@ void Core::accept() {
         if (acceptor.is_open()) accept();
       });
     }
-    const auto session = std::make_shared<Session>(std::move(socket), *this);
-    if (add(session)) session->start();
+    begin(std::move(socket));
     accept();
   });
+}
+
+void Core::begin(tcp::socket socket) {
+  error_code gone;
+  const auto peer = socket.remote_endpoint(gone);
+  if (gone) return;
+  std::shared_ptr<Session> session;
+  const std::string address = peer.address().to_string();
+  if (tls)
+    session = std::make_shared<StreamSession<TlsStream>>(TlsStream(std::move(socket), *tls), address, *this);
+  else
+    session = std::make_shared<StreamSession<PlainStream>>(std::move(socket), address, *this);
+  if (add(session, address)) session->start();
 }
 
 class BeastServer final : public Server {
@@ -323,14 +444,38 @@ error_code open(tcp::acceptor& acceptor, const tcp::endpoint& at) {
   return ec;
 }
 
+Result<asio::ssl::context> tls_context(const Tls& settings) {
+  asio::ssl::context context(asio::ssl::context::tls_server);
+  SSL_CTX* raw = context.native_handle();
+  SSL_CTX_set_min_proto_version(raw, TLS1_2_VERSION);
+  SSL_CTX_set_options(raw, SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_NO_COMPRESSION);
+  SSL_CTX_set_mode(raw, SSL_MODE_RELEASE_BUFFERS);  // thousands of idle long polls should be small
+  SSL_CTX_set_session_id_context(raw, reinterpret_cast<const unsigned char*>("espalier"), 8);
+  SSL_CTX_set_cipher_list(raw, tls::kTls12Ciphers);
+  error_code ec;
+  context.use_certificate_chain(asio::buffer(settings.certificate.chain), ec);
+  if (!ec) context.use_private_key(asio::buffer(settings.certificate.key), asio::ssl::context::pem, ec);
+  if (ec) return fail(ErrorCode::kInvalid, "the certificate and its key are of no use: {}", ec.message());
+  if (settings.ask_peer) {
+    context.set_verify_mode(asio::ssl::verify_peer);
+    context.set_verify_callback([](bool, asio::ssl::verify_context&) { return true; });  // whoever: see Tls::ask_peer
+  }
+  return context;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Server>> Server::listen(const std::string& address, std::uint16_t port, Handler handler,
-                                               Limits limits, int threads) {
+                                               Limits limits, int threads, const Tls& tls_settings) {
   error_code ec;
   const auto ip = asio::ip::make_address(address, ec);
   if (ec) return fail(ErrorCode::kInvalid, "cannot listen on '{}': not a numeric address such as 127.0.0.1", address);
   auto core = std::make_shared<Core>(std::move(handler), limits, threads);
+  if (!tls_settings.certificate.chain.empty()) {
+    auto context = tls_context(tls_settings);
+    if (!context) return tl::unexpected(context.error());
+    core->tls.emplace(std::move(*context));
+  }
   if ((ec = open(core->acceptor, {ip, port}))) {
     if (ec == asio::error::address_in_use)
       return fail(ErrorCode::kExists,

@@ -4,7 +4,7 @@
 // `reply` exactly once. A reply that is dropped uncalled answers 500; a second call is logged and ignored; one after
 // the server is gone does nothing. One request of a connection is handled at a time, so pipelined ones are answered in
 // order. Keep-alive, chunked and Expect: 100-continue bodies are taken; limits are enforced here, with a JSON error as
-// body.
+// body. Requests that two readers could read in two ways (lengths in conflict, doubled headers) are refused.
 #pragma once
 
 #include <chrono>
@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "tls/certificate.h"
 
 namespace espalier::http {
 
@@ -33,6 +34,8 @@ struct Request {
   Headers headers;
   std::string body;
   std::string peer;  // address of the other side
+  std::string
+      peer_certificate{};  // fingerprint (tls/certificate.h) of the one that the other side has shown; "" without TLS
 };
 
 struct Response {
@@ -46,10 +49,19 @@ using Handler = std::function<void(Request, Reply)>;
 
 struct Limits {
   std::size_t body_bytes = 4 << 20;                 // above: 413
-  std::size_t header_bytes = 64 << 10;              // above: 431
+  std::size_t header_bytes = 16 << 10;              // above: 431
+  std::size_t all_bodies_bytes = 256 << 20;         // of all requests that are read or handled; above: 503
   int connections = 20000;                          // above: new ones are closed at once
-  std::chrono::milliseconds read_timeout{30'000};   // for one request to arrive whole: 408
+  int connections_per_address = 2000;               // the same
+  std::chrono::milliseconds read_timeout{30'000};   // for one request to arrive whole: 408; for a TLS handshake: closed
   std::chrono::milliseconds idle_timeout{120'000};  // between requests, and for a reader to take an answer: closed
+};
+
+struct Tls {
+  tls::Certificate certificate{};  // empty: plain HTTP
+  // Asks the other side for a certificate. It may be self-made and need not come: the handler sees its fingerprint, and
+  // decides.
+  bool ask_peer = false;
 };
 
 class Server {
@@ -62,7 +74,7 @@ class Server {
 
   // kExists when the address is taken: the message names it. `address` is numeric, "127.0.0.1" or "::1".
   static Result<std::unique_ptr<Server>> listen(const std::string& address, std::uint16_t port, Handler handler,
-                                                Limits limits = {}, int threads = 1);
+                                                Limits limits = {}, int threads = 1, const Tls& tls = {});
 };
 
 }  // namespace espalier::http

@@ -142,6 +142,79 @@ TEST(Server, RefusesWhatIsNotHttp) {
   EXPECT_THAT(answer, HasSubstr("MalformedHttpRequestException"));
 }
 
+// What two readers of a chain (a proxy, this server) could read in two ways must not pass.
+TEST(Server, RefusesSmuggling) {
+  const auto server = serve(echo);
+  for (const std::string headers :
+       {"Host: x\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n",
+        "Host: x\r\nTransfer-Encoding: chunked\r\nContent-Length: 3\r\n",
+        "Host: x\r\nContent-Length: 3\r\nContent-Length: 4\r\n",
+        "Host: x\r\nContent-Length: 3\r\nContent-Length: 3\r\n", "Host: x\r\nContent-Length: 3, 3\r\n",
+        "Host: x\r\nContent-Length: +3\r\n", "Host: x\r\nContent-Length: 0x3\r\n",
+        "Host: x\r\nContent-Length: 99999999999999999999999\r\n", "Host: x\r\nContent-Length : 3\r\n",
+        "Host: x\r\nTransfer-Encoding: gzip\r\n", "Host: x\r\nTransfer-Encoding: chunked, gzip\r\n",
+        "Host: x\r\nTransfer-Encoding: xchunked\r\n",
+        "Host: x\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n",
+        "Host: x\r\nTransfer-Encoding\r\n: chunked\r\n", "Host: x\r\nHost: y\r\nContent-Length: 3\r\n",
+        "Content-Length: 3\r\n", "Host: x\r\nAuthorization: a\r\nAuthorization: b\r\nContent-Length: 3\r\n",
+        "Host: x\r\nX-A: a\nX-B: b\r\nContent-Length: 3\r\n", "Host: x\r\nX-A: \001\r\nContent-Length: 3\r\n"}) {
+    RawSocket socket(server->port());
+    socket.send("POST / HTTP/1.1\r\n" + headers + "\r\nabc");
+    EXPECT_THAT(socket.read_answer(), StartsWith("HTTP/1.1 4")) << headers;
+    EXPECT_TRUE(socket.closed()) << headers;
+  }
+}
+
+TEST(Server, RefusesBrokenChunks) {
+  const auto server = serve(echo);
+  for (const std::string chunks :
+       {"zz\r\n", "-1\r\nabc\r\n0\r\n\r\n", "ffffffffffffffffff\r\n", "3\r\nabcd\r\n0\r\n\r\n"}) {
+    RawSocket socket(server->port());
+    socket.send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks);
+    EXPECT_THAT(socket.read_answer(), StartsWith("HTTP/1.1 4")) << chunks;
+    EXPECT_TRUE(socket.closed()) << chunks;
+  }
+}
+
+TEST(Server, AnswersHaveADate) {
+  const auto server = serve(echo);
+  RawSocket socket(server->port());
+  socket.send(post("x"));
+  EXPECT_THAT(socket.read_answer(),
+              testing::ContainsRegex("\r\nDate: [A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} 2[0-9]{3} .* GMT\r\n"));
+}
+
+// However many send long bodies: what is held of them at once is bounded.
+TEST(Server, BodiesOfAllTogetherAreBounded) {
+  Held held;
+  const auto server = serve(held.handler(), {.body_bytes = 1000, .all_bodies_bytes = 1500});
+  RawSocket first(server->port()), second(server->port()), chunked(server->port());
+  first.send(post(std::string(1000, 'x')));
+  const auto reply = held.take();  // it is being handled, and still counts
+  second.send(post(std::string(501, 'x')));
+  EXPECT_THAT(second.read_answer(), StartsWith("HTTP/1.1 503"));
+  chunked.send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n");
+  EXPECT_THAT(chunked.read_answer(), StartsWith("HTTP/1.1 503"));
+  reply({200, {}, ""});
+  EXPECT_THAT(first.read_answer(), StartsWith("HTTP/1.1 200"));
+  for (int i = 0; i < 3; ++i) {
+    first.send(post(std::string(1000, 'x')));
+    held.take()({200, {}, ""});
+    EXPECT_THAT(first.read_answer(), StartsWith("HTTP/1.1 200"));
+  }
+}
+
+TEST(Server, ConnectionsOfOneAddressAreBounded) {
+  const auto server = serve(echo, {.connections_per_address = 2});
+  RawSocket first(server->port()), second(server->port());
+  for (auto* socket : {&first, &second}) {
+    socket->send(post("x"));
+    EXPECT_THAT(socket->read_answer(), StartsWith("HTTP/1.1 200"));
+  }
+  RawSocket third(server->port());
+  EXPECT_TRUE(third.closed());
+}
+
 TEST(Server, SlowSendersAreToldAndClosed) {
   const auto server = serve(echo, {.read_timeout = 50ms});
   RawSocket socket(server->port());

@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,7 +29,8 @@ constexpr const char* kUsage =
     "       espalier-agent --version\n"
     "       espalier-agent --help\n"
     "\n"
-    "FILE is JSON: {\"control_plane\": \"http://10.77.0.1:8651\", \"machine_id\": \"i-...\", \"token\": \"...\"}.\n"
+    "FILE is JSON: {\"control_plane\": \"https://10.77.0.1:8651#sha256=<that of its certificate>\",\n"
+    "\"machine_id\": \"i-...\", \"token\": \"...\"}.\n"
     "SIGTERM ends Slurm's daemons and munged, in this order, then the agent.\n";
 
 Result<std::unique_ptr<Link>> make_link(const char* user_data_file) {
@@ -45,6 +47,7 @@ Result<std::unique_ptr<Link>> make_link(const char* user_data_file) {
 
 int run(const char* user_data_file) {
   umask(022);
+  prctl(PR_SET_DUMPABLE, 0);  // the credential and the munge key are in memory; what it starts may dump as it likes
   // Blocked in all threads and waited for below: pid 1 gets no signal that it does not ask for.
   sigset_t ending;
   sigemptyset(&ending);

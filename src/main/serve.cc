@@ -2,8 +2,9 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sys/prctl.h>
 
-#include <charconv>
+#include <atomic>
 #include <cstring>
 #include <filesystem>
 #include <optional>
@@ -16,6 +17,7 @@
 #include "base/timers.h"
 #include "engine/engine.h"
 #include "http/server.h"
+#include "main/door.h"
 #include "main/version.h"
 #include "provider/local/local.h"
 #include "store/store.h"
@@ -28,27 +30,9 @@ constexpr int kStepThreads = 4;
 constexpr int kLaunchThreads = 512;  // they mostly wait; the provider bounds what it does at a time
 constexpr int kProviderThreads = 16;
 constexpr int kApiThreads = 8;
+constexpr int kMostWaiting = 1000;  // requests that no thread has taken yet
 constexpr int kAgentThreads = 2;
 constexpr Millis kGrace{2000};
-
-struct Endpoint {
-  std::string address;
-  std::uint16_t port = 0;
-};
-
-Result<Endpoint> parse_endpoint(const std::string& text) {
-  const auto colon = text.rfind(':');
-  Endpoint endpoint{text.substr(0, colon), 0};
-  const std::string digits = colon == std::string::npos ? "" : text.substr(colon + 1);
-  const auto [end, ec] = std::from_chars(digits.data(), digits.data() + digits.size(), endpoint.port);
-  if (digits.empty() || ec != std::errc() || end != digits.data() + digits.size())
-    return fail(ErrorCode::kInvalid, "--listen {}: give an address and a port, such as 127.0.0.1:8650", text);
-  // Requests are not authenticated yet: whoever reaches the port may do everything.
-  if (!endpoint.address.starts_with("127.") && endpoint.address != "localhost" && endpoint.address != "::1")
-    return fail(ErrorCode::kInvalid, "--listen {}: only loopback addresses are served, since there are no access keys",
-                text);
-  return endpoint;
-}
 
 std::filesystem::path agent_program(const cli::ServeOptions& options) {
   if (!options.agent_program.empty()) return options.agent_program;
@@ -86,12 +70,20 @@ Result<void> run(const cli::ServeOptions& options, const sigset_t& ending) {
   if (!provider) return tl::unexpected(provider.error());
 
   SystemClock clock;
+  auto door = open_door(options, *endpoint, **store, clock);
+  if (!door) return tl::unexpected(door.error());
   std::optional<TimerThread> timers(std::in_place);
   engine::AgentHub hub(secret_hex(8), clock, *timers);
   const std::string agents_at = fmt::format("{}:{}", (*provider)->host_address(), options.agent_port);
   engine::Settings settings;
-  settings.agent_url = "http://" + agents_at;
   settings.reconcile.whole_wait = std::chrono::seconds(options.all_or_nothing_seconds);
+  auto agents_certificate = tls::pinned_certificate(options.state + "/tls", "agents");
+  if (!agents_certificate) return tl::unexpected(agents_certificate.error());
+  const auto pin = tls::fingerprint(agents_certificate->chain);
+  if (!pin) return tl::unexpected(pin.error());
+  const http::Tls agents_tls{std::move(*agents_certificate), true};
+  settings.agent_url = fmt::format("https://{}#sha256={}", agents_at, *pin);
+  hub.require_certificates();
   settings.reconcile.quotas = {options.max_cluster_instances, options.max_account_instances};
 
   settings.reconcile.scripts = !options.s3_root.empty();
@@ -104,34 +96,42 @@ Result<void> run(const cli::ServeOptions& options, const sigset_t& ending) {
                          secret_hex, &launches, settings.reconcile.scripts ? &scripts : nullptr},
                         settings);
   (*provider)->on_change([&engine] { engine.capacity_changed(); });
-  api::Api api(engine,
-               {.account = options.account,
-                .default_region = options.region,
-                .version = kVersion,
-                .provider = (*provider)->name(),
-                .state_folder = options.state,
-                .agent_endpoint = agents_at,
-                .machine_folder = [&](const MachineId& id) { return (*provider)->machine_folder(id).string(); }},
-               provider->get());
+  api::Api api({engine,
+                provider->get(),
+                {.account = options.account,
+                 .default_region = options.region,
+                 .version = kVersion,
+                 .provider = (*provider)->name(),
+                 .state_folder = options.state,
+                 .agent_endpoint = agents_at,
+                 .machine_folder = [&](const MachineId& id) { return (*provider)->machine_folder(id).string(); }},
+                door->gate.get(),
+                door->audit.get()});
   ThreadPool api_calls(kApiThreads);
+  std::atomic<int> waiting = 0;
 
-  auto api_server =
-      http::Server::listen(endpoint->address, endpoint->port, [&](http::Request request, http::Reply reply) {
-        api_calls.post([&api, request = std::move(request), reply = std::move(reply)]() mutable {
+  auto api_server = http::Server::listen(
+      endpoint->address, endpoint->port,
+      [&](http::Request request, http::Reply reply) {
+        if (waiting.fetch_add(1) >= kMostWaiting) return --waiting, reply(api::too_busy());
+        api_calls.post([&, request = std::move(request), reply = std::move(reply)]() mutable {
+          --waiting;
           api.handle(std::move(request), std::move(reply));
         });
-      });
+      },
+      {}, 1, door->tls);
   if (!api_server) return tl::unexpected(api_server.error());
   auto agent_server = http::Server::listen(
       (*provider)->host_address(), static_cast<std::uint16_t>(options.agent_port),
       [&](http::Request request, http::Reply reply) { hub.handle(std::move(request), std::move(reply)); }, {},
-      kAgentThreads);
+      kAgentThreads, agents_tls);
   if (!agent_server) return tl::unexpected(agent_server.error());
   if (auto started = engine.start(); !started) return started;
   hub.listen_for_silence();
   provider_calls.post([&engine] { engine.warn_of_strangers(); });
-  log::info("espalier {} serves http://{}:{} (loopback only: there are no access keys), agents at {}, state in {}",
-            kVersion, endpoint->address, (*api_server)->port(), agents_at, options.state);
+  log::info("espalier {} serves {}://{}:{} ({}), agents at {}, state in {}", kVersion,
+            options.uses_tls() ? "https" : "http", endpoint->address, (*api_server)->port(), door->says, agents_at,
+            options.state);
 
   int signal = 0;
   sigwait(&ending, &signal);
@@ -152,7 +152,8 @@ Result<void> run(const cli::ServeOptions& options, const sigset_t& ending) {
 
 int serve(const cli::ServeOptions& options) {
   set_log_level(options.log_level);
-  sigset_t ending;  // blocked before the first thread starts, so that only sigwait takes them
+  prctl(PR_SET_DUMPABLE, 0);  // keys and credentials are in memory: no core dump, and no look into it by others
+  sigset_t ending;            // blocked before the first thread starts, so that only sigwait takes them
   sigemptyset(&ending);
   sigaddset(&ending, SIGTERM);
   sigaddset(&ending, SIGINT);

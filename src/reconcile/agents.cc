@@ -1,5 +1,7 @@
 #include "reconcile/agents.h"
 
+#include "agent/credential.h"
+#include "base/secret.h"
 #include "reconcile/events.h"
 #include "reconcile/lifecycle/scripts.h"
 #include "reconcile/slot/slot.h"
@@ -8,6 +10,8 @@
 namespace espalier::reconcile {
 
 namespace {
+
+constexpr Millis kSuspicionPause = std::chrono::minutes(1);
 
 std::vector<agent::ConfigFile> files_of(const SlurmApplied& slurm) {
   std::vector<agent::ConfigFile> files;
@@ -27,6 +31,15 @@ void note_version(Work& work, const Slot& slot, const std::string& slurm) {
   work.places_changed();
 }
 
+// Somebody has a token who should not. An event, but not one for each try.
+void suspect(Work& work, const Slot& slot, std::string_view what) {
+  const auto [last, first] = work.observed.enrolment_refused.try_emplace(slot.id, work.now());
+  if (!first && work.now() < last->second + kSuspicionPause) return;
+  last->second = work.now();
+  instance_event(work, slot, EventLevel::Warn,
+                 fmt::format("An enrolment as node {} was refused: {}", slot.node_name, what));
+}
+
 }  // namespace
 
 void on_agent_enrols(Work& work, const AgentEnrols& call) {
@@ -34,14 +47,23 @@ void on_agent_enrols(Work& work, const AgentEnrols& call) {
   auto refuse = [&](ErrorCode code, std::string why) {
     work.effect(EnrolAnswer{call.call, tl::unexpected(Error{code, std::move(why)})});
   };
-  if (!slot || slot->token.empty() || slot->token != call.token)
+  if (!slot || !same_secret(slot->token, call.token))
     return refuse(ErrorCode::kPermission, "this token is for no machine that is awaited");
   if (!slot->machine)
     return refuse(ErrorCode::kUnavailable, "the launch of this machine is not recorded yet: try again");
-  if (slot->machine->id != call.machine) return refuse(ErrorCode::kPermission, "this token belongs to another machine");
+  if (slot->machine->id != call.machine) {
+    suspect(work, *slot, "another machine has its token");
+    return refuse(ErrorCode::kPermission, "this token belongs to another machine");
+  }
+  // Again with the same certificate: the answer was lost. The token is used up for everybody else.
+  if (!slot->credential.empty() && agent::certificate_of(slot->credential) != call.certificate) {
+    suspect(work, *slot, "its token was used before, with another certificate");
+    return refuse(ErrorCode::kPermission, "this token was used before");
+  }
   if (slot->credential.empty()) {
-    work.touch(*slot).credential =
-        fmt::format("{}.{}.{}", work.state.cluster.id.value, slot->id.value, work.context.secret(32));
+    std::string& credential = work.touch(*slot).credential;
+    credential = fmt::format("{}.{}.{}", work.state.cluster.id.value, slot->id.value, work.context.secret(32));
+    if (!call.certificate.empty()) credential += "." + call.certificate;
     work.set(*slot, ConditionType::Booted, true, "its agent has enrolled");
   }
   note_version(work, *slot, call.slurm);

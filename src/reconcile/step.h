@@ -68,7 +68,8 @@ struct AgentEnrols {
   MachineId machine;
   std::string token;
   std::int64_t call = 0;   // named again in EnrolAnswer
-  std::string slurm = {};  // see agent::Enrol
+  std::string slurm{};      // see agent::Enrol
+  std::string certificate{};  // fingerprint of the one that the machine showed
 };
 struct AgentHere {  // it called for the first time since it or the control plane started
   MachineId machine;
@@ -213,6 +214,7 @@ struct Observed {
   std::set<MachineId> missing;                  // not in the last list although a slot has it: gone when missing twice
   std::optional<Time> list_at;                  // list again then
   std::set<MachineId> agents;                   // those that have called
+  std::map<SlotId, Time> enrolment_refused;     // when an event last said so
   std::map<MachineId, std::string> setup_sent;  // machine → id of the command under way
   std::set<MachineId> rebooting;                // calls under way
 

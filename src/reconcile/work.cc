@@ -120,6 +120,7 @@ void Work::take_machine(Slot& slot) {
   observed.script_tries.erase(id);
   if (slot.repair) slot.repair->begun = true;
   observed.placed.erase(slot.id);
+  observed.enrolment_refused.erase(slot.id);
   touch(slot).machine.reset();
   slot.launch_key.clear();
   slot.token.clear();
