@@ -118,7 +118,7 @@ void Machine::call(const std::string& path, std::string body, Millis timeout,
 }
 
 void Machine::enrol(std::function<void(bool refused)> failed, std::function<void()> done) {
-  const agent::Enrol body{id_.value, request_.user_data.token, "sim"};
+  const agent::Enrol body{id_.value, request_.user_data.token, "sim", "24.11"};
   call(
       "/enrol", json::serialize(to_json(body)), kCallTimeout,
       [this, done = std::move(done)](const http::Response& response) {

@@ -52,7 +52,7 @@ class Attacks : public ApiTest {
   std::string slurm_files() {
     std::string all;
     for (const auto& [id, state] : clusters.states)
-      for (const auto& [name, text] : reconcile::slurm_wanted(state).target.files) all += name + "\n" + text;
+      for (const auto& [name, text] : reconcile::slurm_wanted(state, {}).target.files) all += name + "\n" + text;
     return all;
   }
 };

@@ -187,7 +187,8 @@ TEST_P(Conformance, LoadGivesBackWhatWasCommitted) {
   Commit commit = create("c1", "one");
   commit.put_groups = {samples::group("a", 2), samples::group("b", 0)};
   commit.put_slots = {samples::slot("a", 1), samples::slot("a", 2)};
-  commit.slurm = SlurmApplied{{{"slurm.conf", "ClusterName=one\n"}}, {{"train", "a-[1-2]"}}, 3, samples::at(9), "why"};
+  commit.slurm = SlurmApplied{
+      {{"slurm.conf", "ClusterName=one\n"}}, {{"train", "a-[1-2]"}}, 3, samples::at(9), "why", false, "24.11", {}};
   ASSERT_TRUE(apply(commit));
   backend_.reopen();
 
@@ -207,7 +208,7 @@ TEST_P(Conformance, ChangesOnlyWhatACommitNames) {
   Commit commit = create("c1", "one");
   commit.put_groups = {samples::group("a", 2), samples::group("b", 1)};
   commit.put_slots = {samples::slot("a", 1), samples::slot("a", 2), samples::slot("b", 1)};
-  commit.slurm = SlurmApplied{{{"f", "t"}}, {}, 1, samples::at(9), ""};
+  commit.slurm = SlurmApplied{{{"f", "t"}}, {}, 1, samples::at(9), "", false, "", {}};
   ASSERT_TRUE(apply(commit));
 
   Commit next = change("c1", 1);

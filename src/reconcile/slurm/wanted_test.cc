@@ -32,7 +32,7 @@ ClusterState cluster(const std::string& slurm) {
     slot.id = SlotId(slot.node_name);
     slot.instance_type = out.groups[group].instance_type;
     slot.state = SlotState::Joining;
-    if (position) slot.machine = Machine{MachineId("i-" + slot.node_name), "10.0.0.1", *position, "", {}};
+    if (position) slot.machine = Machine{MachineId("i-" + slot.node_name), "10.0.0.1", *position, "", {}, ""};
     out.slots[slot.id] = slot;
   };
   for (int i = 1; i <= 36; ++i) add("gb200", i, Position{{"nn-0", "nn-9"}, i % 2 == 0 ? "even" : "odd"});
