@@ -117,7 +117,8 @@ bool drained(Work& work, const Slot& slot) {
   const agent::NodeView* view = view_of(work, slot.node_name);
   if (!view) return !work.observed.declared.contains(slot.node_name);  // what was not read is busy
   const slurm::NodeFacts facts = slurm::read_state(view->state);
-  return !facts.busy && (closed(facts) || facts.down);
+  // Not by "fail" alone: sinfo shows a node so that has jobs on a part of it. Our own drain tells them apart.
+  return !facts.busy && (facts.draining || facts.down);
 }
 
 bool is_busy(const Work& work, const Slot& slot) {
@@ -195,7 +196,7 @@ std::vector<std::string> to_drain(Work& work, bool wanted) {
   std::vector<std::string> nodes;
   append_where(work, SlotState::Draining, nodes, [&](const Slot& slot, const agent::NodeView& view) {
     const slurm::NodeFacts facts = slurm::read_state(view.state);
-    return slot.wanted == wanted && !closed(facts) && !facts.down;
+    return slot.wanted == wanted && !facts.draining && !facts.down;
   });
   return nodes;
 }
