@@ -14,7 +14,6 @@ esp capacity set ml.p5.48xlarge=2
 
 say "one machine short: everything goes back, and the cluster has failed with its reason"
 create_whole "${groups[@]}"
-wait_until 60 status_is RollingBack
 wait_until 60 status_is Failed
 wait_until 20 no_machine
 expect_match "the failure" 'do not have sufficient capacity' "$(describe | jq -r .FailureMessage)"
@@ -33,9 +32,9 @@ say "an update that cannot be met goes back to what was; what runs goes on"
 job=$(submit "-N3 -p gpu --wrap 'sleep 600'")
 wait_until 20 job_is "$job" RUNNING
 update_groups "$(group p5 Compute ml.p5.48xlarge 5 gpu)"
-wait_until 30 status_is RollingBack
+wait_until 20 counts_are p5 3/5
+wait_until 60 counts_are p5 3/3
 wait_until 60 status_is InService
-wait_until 20 counts_are p5 3/3
 expect_equal "the job" RUNNING "$(job_state "$job")"
 on_login "scancel $job"
 
