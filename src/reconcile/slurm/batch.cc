@@ -96,7 +96,7 @@ bool nothing_in(const SlurmStep& step) { return step.files.empty() && step.remov
 
 // New slots are declared outside of every partition, set DOWN, and only then let in: in between, a waiting job would
 // take live and absent nodes together and hold them for good. Nodes that go leave their partitions first.
-std::vector<SlurmStep> steps_between(const SlurmApplied& from, const SlurmWanted& wanted) {
+std::vector<SlurmStep> steps_between(const Work& work, const SlurmApplied& from, const SlurmWanted& wanted) {
   const SlurmApplied& to = wanted.target;
   const auto topologies = partition_topology(wanted);
   const Names before = all_nodes(from);
@@ -117,6 +117,8 @@ std::vector<SlurmStep> steps_between(const SlurmApplied& from, const SlurmWanted
     steps.push_back(std::move(files));
     steps.push_back(read(SlurmStepKind::Reconfigure));
   }
+  // One that an order which failed half-way had declared may be an admin's by now: it is out of use, and stays so.
+  std::erase_if(added, [&](const std::string& node) { return !foreign_reason(work, node).empty(); });
   // Without an address: a slurmd that is quick may have registered its own by now.
   if (!added.empty()) steps.push_back(update_nodes(added, "DOWN", kWaiting));
   for (const auto& [name, nodes] : to.partition_nodes) {
@@ -279,7 +281,7 @@ void start_files(Work& work, const Slot& controller) {
   batch.files = true;
   const auto moves = topology::steps_to(wanted.plan, work.observed.shown);
   batch.live = moves_nodes(work) && moves.reconfigure.empty() && only_places_differ(work, wanted);
-  batch.steps = batch.live ? live_steps(work, wanted, moves) : steps_between(known(work), wanted);
+  batch.steps = batch.live ? live_steps(work, wanted, moves) : steps_between(work, known(work), wanted);
   if (same && !batch.live) batch.steps.push_back(read(SlurmStepKind::Reconfigure));  // the file is right, it is not
   batch.wanted = wanted;
   work.state.slurm.pending = true;  // stored before it is sent
