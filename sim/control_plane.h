@@ -63,6 +63,7 @@ class ControlPlane {
 
  private:
   class Line;
+  class Scripts;
   class Disk;
 
   const Given given_;
@@ -75,6 +76,7 @@ class ControlPlane {
   CallExecutor launches_;
   std::unique_ptr<Disk> disk_;
   std::unique_ptr<Line> line_;
+  std::unique_ptr<Scripts> scripts_;
   engine::AgentHub hub_;
   engine::Engine engine_;
   api::Api api_;
