@@ -86,7 +86,7 @@ void Machine::start_agent() {
   polled_ = decided_after_ = Time{};
   outbox_ = std::make_unique<agent::Outbox>(boot_);
   commands_.clear();
-  reporting_ = report_again_ = news_ = false;
+  reporting_ = news_ = false;
   seen_ = 0;
   closely_.clear();
   poll();
@@ -186,7 +186,6 @@ void Machine::next_command() {
 }
 
 void Machine::carry_out(const agent::Command& command) {
-  news_ = true;
   if (command.setup) {
     outbox_->add_result(set_up(command));
   } else if (command.slurm) {
@@ -200,6 +199,7 @@ void Machine::carry_out(const agent::Command& command) {
     if (command.call_again) try_to_register();
     outbox_->add_result({command.id, true, "", {}});
   }
+  news_ = true;  // now: a look at Slurm, on the way, flushes what there was before
 }
 
 agent::CommandResult Machine::set_up(const agent::Command& command) {
@@ -215,10 +215,7 @@ agent::CommandResult Machine::set_up(const agent::Command& command) {
 // ---- reports -------------------------------------------------------------------------------------------------------
 
 void Machine::flush(bool heartbeat) {
-  if (reporting_) {
-    report_again_ = true;
-    return;
-  }
+  if (reporting_) return;
   if (!heartbeat && !news_) return;
   agent::Report report;
   report.boot = boot_;
@@ -226,7 +223,6 @@ void Machine::flush(bool heartbeat) {
   report.sent_at = nature_.now();
   if (!heartbeat && report.results.empty() && report.nodes.empty() && report.daemons.empty()) return;
   reporting_ = true;
-  report_again_ = false;
   auto done = [this, report](bool sent, bool refused) {
     reporting_ = false;
     if (!report.results.empty() || !report.nodes.empty()) news_ = true;  // more than one report takes, or not taken

@@ -89,7 +89,6 @@ class Machine : public std::enable_shared_from_this<Machine> {
   bool news_ = false;      // the outbox may have some
   std::int64_t seen_ = 0;  // version of Slurm's nodes that the outbox has
   bool reporting_ = false;
-  bool report_again_ = false;
   Millis poll_pause_{0};
   Millis report_pause_{0};
   std::string closely_;

@@ -138,7 +138,7 @@ void User::create(const std::string& name) {
        {"InstanceGroups", std::move(groups)}},
       [this, name](int status, const json::object& body) {
         nature_.log("user: create {}: {} {}", name, status, json::serialize(body));
-        if (status == 200) watch_after(text(body, "ClusterArn"), 0);
+        if (status == 200 && watches) watch_after(text(body, "ClusterArn"), 0);
       });
 }
 

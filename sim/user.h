@@ -49,6 +49,7 @@ class User {
   std::map<std::string, WishedCluster>& wishes() { return wishes_; }
   [[nodiscard]] const std::map<std::string, WishedCluster>& wishes() const { return wishes_; }
   [[nodiscard]] std::int64_t answers() const { return answers_; }
+  bool watches = true;  // what it creates
 
  private:
   WishedCluster any_cluster();

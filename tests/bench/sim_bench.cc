@@ -1,7 +1,6 @@
 // The control plane at scale, in the simulated world: a cloud, machines and Slurm that take no time, so that what is
 // measured is ours (and the agents' side of the simulation, in the same thread). SQLite on the disk under $TMPDIR.
 #include <benchmark/benchmark.h>
-#include <malloc.h>
 
 #include <algorithm>
 #include <chrono>
@@ -31,6 +30,7 @@ class QuickWorld {
     options.machines = {Millis(0), Millis(0), Millis(0), Millis(0), Millis(0), Millis(0), Millis(100)};
     options.network_slowest = Millis(0);
     world_.emplace(1, options);
+    world_->user().watches = false;  // of 30,000 events at once the oldest are pruned before they are watched
     world_->start();
   }
   ~QuickWorld() {
@@ -55,12 +55,16 @@ class QuickWorld {
   }
   void await_all() {
     Time looked{};
-    world_->run(kLong, [&] {
+    const bool all = world_->run(kLong, [&] {
       if (world_->nature().now() < looked + Millis(100)) return false;
       looked = world_->nature().now();
       const auto& wishes = world_->user().wishes();
       return std::all_of(wishes.begin(), wishes.end(), [&](const auto& item) { return world_->complete(item.first); });
     });
+    if (all) return;
+    for (const auto& what : world_->broken()) fmt::print(stderr, "{}\n", what);
+    fmt::print(stderr, "not all are Ready: the figures mean nothing\n");
+    std::abort();
   }
   static std::string name(int cluster) { return fmt::format("c{}", cluster); }
   Simulation& operator*() { return *world_; }
@@ -101,7 +105,14 @@ void grow(benchmark::State& state) {
   state.counters["nodes_per_s"] =
       benchmark::Counter(static_cast<double>(nodes), benchmark::Counter::kIsIterationInvariantRate);
 }
-BENCHMARK(grow)->Arg(1'000)->Arg(10'000)->Arg(100'000)->Unit(benchmark::kSecond)->Iterations(1)->UseRealTime();
+BENCHMARK(grow)
+    ->Arg(1'000)
+    ->Arg(3'000)
+    ->Arg(10'000)
+    ->Arg(100'000)
+    ->Unit(benchmark::kSecond)
+    ->Iterations(1)
+    ->UseRealTime();
 
 // The process is dropped and starts again: until it has loaded everything, and until it has launched for a new wish.
 void restart(benchmark::State& state) {
@@ -110,8 +121,6 @@ void restart(benchmark::State& state) {
   world.grow(nodes);
   for (auto _ : state) {
     world->crash();
-    world->run(Millis(1));  // it is gone
-    const auto before = mallinfo2().uordblks;
     const auto begin = std::chrono::steady_clock::now();
     world->start();
     state.counters["loaded_s"] = seconds_since(begin);
@@ -120,10 +129,9 @@ void restart(benchmark::State& state) {
     world->user().update("c0");
     world->run(kLong, [&] { return world.counters().launches > launches; });
     state.counters["launched_s"] = seconds_since(begin);
-    state.counters["bytes_per_node"] = static_cast<double>(mallinfo2().uordblks - before) / nodes;
   }
 }
-BENCHMARK(restart)->Arg(10'000)->Unit(benchmark::kSecond)->Iterations(1)->UseRealTime();
+BENCHMARK(restart)->Arg(3'000)->Arg(10'000)->Unit(benchmark::kSecond)->Iterations(1)->UseRealTime();
 
 // Machines die and wishes change all the time: how long one step of an actor takes, its commit included.
 void churn(benchmark::State& state) {
