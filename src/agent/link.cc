@@ -3,7 +3,6 @@
 #include "agent/version.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "base/process.h"
 
 namespace espalier::agent {
 
@@ -12,12 +11,6 @@ namespace {
 constexpr Millis kCallTimeout{10'000};
 constexpr Millis kFetchTimeout{60'000};
 constexpr Millis kNextTimeout = kLongPoll + Millis(10'000);
-
-// "slurm 24.11.5"; "" on a machine without Slurm.
-std::string slurm_version() {
-  const auto said = run({"scontrol", "--version"}, {.timeout = Millis(5'000)});
-  return said && said->status == 0 ? said->out.substr(0, said->out.find('\n')) : "";
-}
 
 Result<json::value> body_of(const HttpAnswer& answer, const char* path) {
   if (answer.status == 401 || answer.status == 403)
@@ -30,7 +23,7 @@ Result<json::value> body_of(const HttpAnswer& answer, const char* path) {
 
 }  // namespace
 
-Result<std::unique_ptr<Link>> Link::make(UserData user_data, std::filesystem::path credential_file) {
+Result<std::unique_ptr<Link>> Link::make(UserData user_data, std::filesystem::path credential_file, std::string slurm) {
   auto base = parse_base_url(user_data.control_plane);
   if (!base) return tl::unexpected(base.error());
   std::shared_ptr<const Trust> trust;
@@ -41,13 +34,15 @@ Result<std::unique_ptr<Link>> Link::make(UserData user_data, std::filesystem::pa
     if (!made) return tl::unexpected(made.error());
     trust = std::move(*made);
   }
-  return std::unique_ptr<Link>(new Link(std::move(user_data), *base, trust, std::move(credential_file)));
+  return std::unique_ptr<Link>(
+      new Link(std::move(user_data), *base, trust, std::move(credential_file), std::move(slurm)));
 }
 
 Link::Link(UserData user_data, const BaseUrl& base, const std::shared_ptr<const Trust>& trust,
-           std::filesystem::path credential_file)
+           std::filesystem::path credential_file, std::string slurm)
     : user_data_(std::move(user_data)),
       credential_file_(std::move(credential_file)),
+      slurm_(std::move(slurm)),
       next_client_(base, trust),
       report_client_(base, trust) {
   if (auto kept = read_file(credential_file_)) credential_ = *kept;
@@ -95,7 +90,7 @@ Result<std::string> Link::credential(HttpClient& client) {
 }
 
 Result<std::string> Link::enrol(HttpClient& client) {
-  const Enrol request{user_data_.machine_id, user_data_.token, kVersion, slurm_version()};
+  const Enrol request{user_data_.machine_id, user_data_.token, kVersion, slurm_};
   auto answer = client.post("/enrol", "", json::serialize(to_json(request)), kCallTimeout);
   if (!answer) return tl::unexpected(answer.error());
   auto body = body_of(*answer, "/enrol");

@@ -26,8 +26,9 @@ BOOST_DESCRIBE_STRUCT(UserData, (), (control_plane, machine_id, token))
 class Link {
  public:
   // kInvalid when control_plane is no usable URL. Beside the credential's file are the key and certificate that this
-  // machine shows: made once, since the credential is bound to them.
-  static Result<std::unique_ptr<Link>> make(UserData user_data, std::filesystem::path credential_file);
+  // machine shows: made once, since the credential is bound to them. `slurm`: see Enrol.
+  static Result<std::unique_ptr<Link>> make(UserData user_data, std::filesystem::path credential_file,
+                                            std::string slurm = {});
 
   [[nodiscard]] const std::string& machine_id() const { return user_data_.machine_id; }
   // Waits up to kLongPoll and some more for commands.
@@ -38,7 +39,7 @@ class Link {
 
  private:
   Link(UserData user_data, const BaseUrl& base, const std::shared_ptr<const Trust>& trust,
-       std::filesystem::path credential_file);
+       std::filesystem::path credential_file, std::string slurm);
 
   Result<json::value> call(HttpClient& client, const char* path, const json::value& body, Millis timeout);
   // The one in hand; enrols for one when there is none. kPermission: the control plane does not want this machine.
@@ -48,6 +49,7 @@ class Link {
 
   const UserData user_data_;
   const std::filesystem::path credential_file_;
+  const std::string slurm_;
   HttpClient next_client_;
   HttpClient report_client_;
 

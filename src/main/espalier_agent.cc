@@ -33,7 +33,15 @@ constexpr const char* kUsage =
     "\"machine_id\": \"i-...\", \"token\": \"...\"}.\n"
     "SIGTERM ends Slurm's daemons and munged, in this order, then the agent.\n";
 
-Result<std::unique_ptr<Link>> make_link(const char* user_data_file) {
+// Not of scontrol, which says nothing before it has a configuration; and not by base/process.h: as pid 1 we reap every
+// child, and a quick one would be gone before it could be watched.
+std::string slurm_version(Processes& processes) {
+  const auto said = processes.run({"slurmctld", "-V"}, Millis(5'000));
+  if (!said) log::warn("the version of Slurm is not known: {}", said.error().message);
+  return said ? said->substr(0, said->find('\n')) : "";
+}
+
+Result<std::unique_ptr<Link>> make_link(const char* user_data_file, Processes& processes) {
   auto text = read_file(user_data_file);
   if (!text) return tl::unexpected(text.error());
   auto parsed = parse_json(*text);
@@ -42,7 +50,7 @@ Result<std::unique_ptr<Link>> make_link(const char* user_data_file) {
   if (!user_data) return fail(ErrorCode::kInvalid, "{}: {}", user_data_file, user_data.error().message);
   for (const char* folder : {kRunFolder, kStateFolder})
     if (auto made = put_folder(folder); !made) return tl::unexpected(made.error());
-  return Link::make(std::move(*user_data), std::string(kStateFolder) + "/credential");
+  return Link::make(std::move(*user_data), std::string(kStateFolder) + "/credential", slurm_version(processes));
 }
 
 int run(const char* user_data_file) {
@@ -56,7 +64,7 @@ int run(const char* user_data_file) {
   pthread_sigmask(SIG_BLOCK, &ending, nullptr);
   Processes processes;
 
-  auto link = make_link(user_data_file);
+  auto link = make_link(user_data_file, processes);
   if (!link) {
     log::error("cannot start: {}", link.error().message);
     return 1;

@@ -19,6 +19,11 @@ say "slots without a machine are on the leaf unplaced, CPU nodes off the fabric"
 wait_until 20 topology_is_true
 expect_equal "leaf of p5-8" unplaced "$(leaf_of p5-8)"
 expect_equal "leaf of c5-1" off-fabric "$(leaf_of c5-1)"
+case $(on_login 'sinfo --version') in
+  *\ 2[0-4].*) file=topology.conf ;;
+  *) file=topology.yaml ;;
+esac
+expect_equal "the file that this version can have" /etc/slurm/$file "$(on ctl-1 'ls /etc/slurm/topology.*')"
 
 say "machines arrive: every node has a leaf of its fabric"
 esp capacity set ml.p5.48xlarge=8
