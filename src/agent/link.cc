@@ -1,8 +1,8 @@
 #include "agent/link.h"
 
-#include "agent/version.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/version.h"
 
 namespace espalier::agent {
 

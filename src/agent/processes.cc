@@ -14,18 +14,12 @@
 #include <cstring>
 
 #include "agent/socket.h"
+#include "base/argv.h"
 #include "base/unique_fd.h"
 
 namespace espalier::agent {
 
 namespace {
-
-std::vector<char*> pointers(const std::vector<std::string>& texts) {
-  std::vector<char*> out;
-  for (const auto& text : texts) out.push_back(const_cast<char*>(text.c_str()));
-  out.push_back(nullptr);
-  return out;
-}
 
 // In the child, between fork and exec: only calls that are safe there. Plain system calls for the ids, because
 // glibc's wrappers would talk to threads that do not exist in the child.

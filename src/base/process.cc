@@ -14,6 +14,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "base/argv.h"
 #include "base/unique_fd.h"
 
 extern char** environ;
@@ -70,13 +71,6 @@ std::vector<std::string> environment(const std::map<std::string, std::string>& c
     if (!changes.contains(std::string(text.substr(0, text.find('='))))) out.emplace_back(text);
   }
   for (const auto& [name, value] : changes) out.push_back(name + "=" + value);
-  return out;
-}
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> out;
-  for (std::string& text : texts) out.push_back(text.data());
-  out.push_back(nullptr);
   return out;
 }
 

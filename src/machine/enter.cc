@@ -13,6 +13,7 @@
 #include <cstring>
 #include <sstream>
 
+#include "base/argv.h"
 #include "base/file.h"
 #include "machine/build.h"
 #include "machine/session.h"
@@ -49,13 +50,6 @@ std::vector<std::string> login_environment(const User& user) {
       "SHELL=" + user.shell, "LANG=C.UTF-8",      "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"};
   if (const char* terminal = std::getenv("TERM")) out.push_back(std::string("TERM=") + terminal);
   add_machine_environment(out);
-  return out;
-}
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> out;
-  for (std::string& text : texts) out.push_back(text.data());
-  out.push_back(nullptr);
   return out;
 }
 

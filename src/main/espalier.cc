@@ -1,5 +1,5 @@
+#include "base/version.h"
 #include "cli/cli.h"
 #include "main/serve.h"
-#include "main/version.h"
 
 int main(int argc, char** argv) { return espalier::cli::run(argc, argv, espalier::kVersion, espalier::serve); }

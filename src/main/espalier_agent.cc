@@ -12,10 +12,10 @@
 
 #include "agent/agent.h"
 #include "agent/files.h"
-#include "agent/version.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/version.h"
 #include "machine/build.h"
 
 namespace espalier::agent {

@@ -15,10 +15,10 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/timers.h"
+#include "base/version.h"
 #include "engine/engine.h"
 #include "http/server.h"
 #include "main/door.h"
-#include "main/version.h"
 #include "provider/local/local.h"
 #include "store/store.h"
 

@@ -1,0 +1,7 @@
+#include "base/version.h"
+
+namespace espalier {
+
+const char* const kVersion = ESPALIER_VERSION;
+
+}  // namespace espalier
