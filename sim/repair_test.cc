@@ -191,6 +191,44 @@ TEST_F(RepairTest, WhoHearsNobodyRepairsNobody) {
   EXPECT_THAT(world_.reboots, IsEmpty());
 }
 
+TEST_F(RepairTest, WhatSlurmItselfDrainedIsRebootedAfterItsJobs) {
+  const auto job = world_.slurm.run_job("gpu", 20);
+  admin("p5-3", "drain", "Kill task failed");
+  admin("p5-4", "drain", "hands off");
+  world_.run(10 * kMinute);
+  EXPECT_THAT(world_.reboots, IsEmpty()) << "a job runs on it";
+  world_.slurm.end_job(job);
+  world_.slurm_tells();
+  ASSERT_TRUE(world_.run(5 * kMinute, [&] { return !world_.reboots.empty() && world_.ready("p5") == 20; }));
+  EXPECT_THAT(world_.reboots, ElementsAre("p5-3"));
+  EXPECT_EQ(events("is not healthy: slurmctld shows it"), 1);
+}
+
+TEST_F(RepairTest, ANodeThatSlurmctldHasLostIsRebootedAlthoughItsAgentIsHeard) {
+  says("p5-3", 8);
+  admin("p5-3", "down", "Not responding");
+  ASSERT_TRUE(world_.run(5 * kMinute, [&] { return !world_.reboots.empty() && world_.all_ready(); }));
+  EXPECT_THAT(world_.reboots, ElementsAre("p5-3"));
+}
+
+TEST_F(RepairTest, AClockThatIsOffIsToldAndNothingMore) {
+  const auto drifts = [&](const std::string& node, Millis ahead) {
+    agent::Health health;
+    health.view.machine_id = machine(node).value;
+    health.view.gpus = 8;
+    health.clock_ahead = ahead;
+    world_.hear(reconcile::HealthSeen{machine(node), health});
+  };
+  drifts("p5-3", Millis(-301'000));
+  world_.run(20 * kMinute);
+  EXPECT_EQ(events("is not healthy: its clock is 301 s behind that of the control plane"), 1);
+  EXPECT_THAT(world_.reboots, IsEmpty());
+  // All of them: then it is the control plane's.
+  for (int i = 4; i <= 20; ++i) drifts(fmt::format("p5-{}", i), Millis(90'000));
+  world_.run(20 * kMinute);
+  EXPECT_EQ(events("its clock"), 1);
+}
+
 TEST_F(RepairTest, WithoutNodeRecoveryAFaultIsOnlyTold) {
   reconcile::ClusterChange change;
   change.node_recovery = "None";
@@ -246,6 +284,20 @@ TEST_F(LifecycleTest, AScriptThatAlwaysFailsSlowsItsGroupDown) {
   EXPECT_LT(world_.launch_calls[kP5], 60);
   world_.script_fault = [](const agent::Lifecycle&) { return ""; };
   EXPECT_TRUE(settles(std::chrono::hours(1))) << "the canary did not find that it was mended";
+}
+
+TEST_F(LifecycleTest, AnotherScriptIsTriedAtOnce) {
+  world_.script_fault = [&](const agent::Lifecycle& lifecycle) {
+    const bool compute = lifecycle.config.at(0).text.find("p5-") != std::string::npos;
+    return compute && lifecycle.digest == "d1" ? "lifecycle script on_create.sh (OnCreate): cannot mount /fsx" : "";
+  };
+  world_.run(std::chrono::hours(3));
+  ASSERT_TRUE(world_.run(std::chrono::hours(1), [&] {
+    const auto& canary = world_.state().groups.at("p5").canary_at;
+    return canary && *canary > world_.now() + 10 * kMinute;
+  }));
+  world_.scripts = std::string("d2");
+  EXPECT_TRUE(settles(2 * kMinute)) << "the next canary was waited for";
 }
 
 TEST_F(LifecycleTest, ScriptsThatCannotBeFetchedBurnNoMachine) {

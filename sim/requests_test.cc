@@ -246,6 +246,14 @@ TEST_F(SoftwareTest, BatchByBatchAndNeverMoreThanOneIsAway) {
   EXPECT_EQ(world_.state().cluster.status, ClusterStatus::InService);
 }
 
+TEST_F(SoftwareTest, TheControllersOwnUpdateEnds) {
+  const auto controller = [&] { return world_.state().groups.at("ctl"); };
+  update({{"ctl"}, "", reconcile::BatchSize{1, false}, {}, {}});
+  ASSERT_TRUE(world_.run(kMinute, [&] { return controller().update->status == SoftwareUpdateStatus::Succeeded; }));
+  EXPECT_EQ(world_.slot("ctl-1").machine->image, kNew);
+  EXPECT_EQ(world_.state().cluster.status, ClusterStatus::InService);
+}
+
 TEST_F(SoftwareTest, TheWaitBetweenBatchesIsKept) {
   const Time begin = world_.now();
   update({{"p5"}, "", reconcile::BatchSize{2, false}, {}, Millis(60'000)});

@@ -170,6 +170,8 @@ void World::carry_out(reconcile::Effect effect) {
     hand_out();
   } else if (auto* end = std::get_if<reconcile::Terminate>(&effect)) {
     after(Millis(100), [this, id = end->machine, process] {
+      if (terminations_fail)
+        return tell_if_same_process(process, reconcile::TerminateDone{id, fail(ErrorCode::kUnavailable, "no network")});
       machines_.erase(id);
       tell_if_same_process(process, reconcile::TerminateDone{id, {}});
     });

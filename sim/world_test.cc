@@ -197,6 +197,28 @@ TEST_F(WorldTest, ANodeThatSlurmHasForgottenJoinsAgain) {
   EXPECT_EQ(world_.slurm.run_job("p5-part", 8).size(), 8U);
 }
 
+TEST_F(WorldTest, OnlyTheControllersAgentTellsOfSlurm) {
+  ASSERT_TRUE(grows());
+  const auto liar = world_.slot("p5-1").machine->id;
+  world_.hear(reconcile::NodesSeen{liar, {{"p5-3", "down", world_.slot("p5-3").machine->address, "Action:Replace"}}});
+  world_.hear(reconcile::NodesSeen{liar, {{"p5-4", "down~", "0.0.0.0", ""}}});
+  world_.run(kMinute);
+  EXPECT_EQ(world_.launch_calls[kP5], 8) << "a machine was replaced";
+  for (const auto& text : world_.event_texts()) EXPECT_THAT(text, testing::Not(HasSubstr("joins again")));
+}
+
+TEST_F(WorldTest, ATerminationThatFailsIsTriedForEverAndToldOnce) {
+  ASSERT_TRUE(grows());
+  world_.terminations_fail = true;
+  world_.change(scale("p5", kP5, 7));
+  world_.run(10 * kMinute);
+  EXPECT_EQ(world_.live_machines(), 12);
+  EXPECT_THAT(world_.event_texts(), Contains(HasSubstr("Failed to terminate")).Times(1));
+  EXPECT_THAT(world_.event_texts(), Contains(HasSubstr("is currently in progress")).Times(1));
+  world_.terminations_fail = false;
+  EXPECT_TRUE(world_.run(kMinute, [&] { return world_.live_machines() == 11; }));
+}
+
 TEST_F(WorldTest, DeletesWhileGrowing) {
   world_.run(Millis(700));
   world_.remove();

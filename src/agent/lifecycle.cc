@@ -105,6 +105,7 @@ Result<void> LifecycleRunner::run_once(const Lifecycle& lifecycle) {
   if (!lifecycle.folder.starts_with("/tmp/"))
     return fail(ErrorCode::kInvalid, "its folder {} is not below /tmp", lifecycle.folder);
   if (auto ok = check_inside(lifecycle.folder.substr(5)); !ok) return ok;
+  if (auto ok = check_inside(lifecycle.script); !ok) return ok;
   const fs::path folder = at(lifecycle.folder);
   if (auto put = put_scripts(*files, folder, lifecycle.script); !put) return put;
 

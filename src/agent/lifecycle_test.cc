@@ -138,6 +138,12 @@ TEST_F(LifecycleTest, RefusesWhatLeadsOutOfItsFolder) {
   lifecycle_.folder = "/tmp/../etc";
   EXPECT_THAT(run(), HasSubstr("no name of a file"));
   EXPECT_FALSE(fs::exists(root_ / "etc"));
+  lifecycle_.folder = "/tmp/bucket/life";
+  script("exit 0\n");
+  ASSERT_TRUE(put_file(root_ / "tmp/bucket/outside.sh", "touch $(dirname $0)/ran\n"));
+  lifecycle_.script = "../outside.sh";
+  EXPECT_THAT(run(), HasSubstr("no name of a file"));
+  EXPECT_FALSE(fs::exists(root_ / "tmp/bucket/ran"));
 }
 
 TEST_F(LifecycleTest, AMissingScriptIsNamed) {

@@ -1,6 +1,8 @@
 #include "reconcile/explain.h"
 
-#include "slurm/node_state.h"
+#include "reconcile/repair/health.h"
+#include "reconcile/repair/repair.h"
+#include "reconcile/slot/slot.h"
 
 namespace espalier::reconcile {
 
@@ -43,6 +45,31 @@ Explanation explain_waiting(const ClusterState& state, const Observed& observed,
   return {"it is its pool's turn to grant a launch", "it is launched", std::nullopt};
 }
 
+Explanation explain_booting(const Observed& observed, const Slot& slot) {
+  if (!reboot_pending(slot)) {
+    const bool rebooted = slot.repair && slot.repair->kind == RepairKind::Reboot && !slot.repair->done;
+    return {rebooted ? "the machine was rebooted; its agent has not called since"
+                     : "the machine starts; its agent has not enrolled yet",
+            "it is set up", std::nullopt};
+  }
+  return {fmt::format("its machine is to be rebooted: {}", slot.repair->why),
+          observed.rebooting.contains(slot.machine->id) ? "the provider's answer is awaited"
+                                                        : "slurmctld lets the node go, then the provider reboots it",
+          std::nullopt};
+}
+
+Explanation explain_ready(const ClusterState& state, const Observed& observed, const Settings& settings,
+                          const Slot& slot) {
+  const auto sick = observed.sick.find(slot.id);
+  if (sick == observed.sick.end()) return {"all is as it should be", "nothing", std::nullopt};
+  const Fault& fault = sick->second.fault;
+  if (state.cluster.node_recovery != "Automatic")
+    return {fault.why, "nothing: the cluster has NodeRecovery=None", std::nullopt};
+  return {fault.why,
+          "when that lasts, its machine is rebooted or replaced, within what its group may have under repair",
+          fault.since + settings.repair.grace};
+}
+
 Explanation explain_configuring(const Observed& observed, const Slot& slot) {
   if (observed.setup_sent.contains(slot.machine->id))
     return {"its agent sets it up (files, lifecycle script, daemons)", "it joins Slurm", std::nullopt};
@@ -56,9 +83,10 @@ Explanation explain_joining(const Observed& observed, const Slot& slot) {
   if (!observed.slurm_read || view == observed.slurm_nodes.end())
     return {"slurmctld was not read yet", "it is set IDLE once slurmctld shows it registered", std::nullopt};
   const bool registered = view->second.address == slot.machine->address;
+  const std::string fault = fault_text(observed, slot);
   if (!registered)
-    return {fmt::format("its slurmd has not registered: slurmctld shows it {} at {}", view->second.state,
-                        view->second.address),
+    return {fmt::format("its slurmd has not registered: slurmctld shows it {} at {}{}{}", view->second.state,
+                        view->second.address, fault.empty() ? "" : "; ", fault),
             "its slurmd is asked to register again", std::nullopt};
   if (!view->second.reason.empty() && !view->second.reason.starts_with("espalier:"))
     return {fmt::format("slurmctld shows it {}, with a reason that is not ours: {}", view->second.state,
@@ -69,15 +97,21 @@ Explanation explain_joining(const Observed& observed, const Slot& slot) {
 
 Explanation explain_draining(const Observed& observed, const Slot& slot) {
   const auto view = observed.slurm_nodes.find(slot.node_name);
-  const std::string cause = slot.wanted ? "its machine is to be replaced" : "it is not wanted any more";
+  const bool rebooted = slot.wanted && reboot_pending(slot);
+  const std::string cause = rebooted      ? fmt::format("its machine is to be rebooted: {}", slot.repair->why)
+                            : slot.wanted ? "its machine is to be replaced"
+                                          : "it is not wanted any more";
   if (view == observed.slurm_nodes.end())
     return {cause + "; what slurmctld shows of it is not known, so it counts as busy", "slurmctld is read again",
             std::nullopt};
-  return {fmt::format("{}; slurmctld shows it {}", cause, view->second.state),
-          "its machine is ended when no job is left on it", std::nullopt};
+  return {
+      fmt::format("{}; slurmctld shows it {}", cause, view->second.state),
+      rebooted ? "its machine is rebooted when no job is left on it" : "its machine is ended when no job is left on it",
+      std::nullopt};
 }
 
-Explanation explain_state(const ClusterState& state, const Observed& observed, const Slot& slot) {
+Explanation explain_state(const ClusterState& state, const Observed& observed, const Settings& settings,
+                          const Slot& slot) {
   switch (slot.state) {
     case SlotState::Wanted:
     case SlotState::Backoff:
@@ -86,13 +120,13 @@ Explanation explain_state(const ClusterState& state, const Observed& observed, c
       return {fmt::format("the provider was asked for an {}", slot.instance_type), "its answer is awaited",
               std::nullopt};
     case SlotState::Booting:
-      return {"the machine starts; its agent has not enrolled yet", "it is set up", std::nullopt};
+      return explain_booting(observed, slot);
     case SlotState::Configuring:
       return explain_configuring(observed, slot);
     case SlotState::Joining:
       return explain_joining(observed, slot);
     case SlotState::Ready:
-      return {"all is as it should be", "nothing", std::nullopt};
+      return explain_ready(state, observed, settings, slot);
     case SlotState::Draining:
       return explain_draining(observed, slot);
     case SlotState::Terminating:
@@ -110,8 +144,8 @@ Explanation explain_state(const ClusterState& state, const Observed& observed, c
 }  // namespace
 
 Explanation explain(const ClusterState& state, const Observed& observed, const Settings& settings, const Slot& slot) {
-  Explanation out = explain_state(state, observed, slot);
-  if (const auto limit = deadline(slot.state, settings.deadlines); limit && !out.next_at) {
+  Explanation out = explain_state(state, observed, settings, slot);
+  if (const auto limit = time_limit(slot, state.groups.at(slot.group), settings); limit && !out.next_at) {
     out.next += "; by then, or its machine is replaced";
     out.next_at = slot.since + *limit;
   }

@@ -63,6 +63,33 @@ TEST_F(ExplainTest, ADeadlineIsNamedWithItsTime) {
   EXPECT_THAT(why(SlotState::Booting).next, HasSubstr("or its machine is replaced"));
 }
 
+TEST_F(ExplainTest, AScriptHasItsOwnTime) {
+  settings_.scripts = true;
+  state_.groups.at("p5").spec["LifeCycleConfig"] = json::object{{"SourceS3Uri", "s3://b/p"}, {"OnCreate", "a.sh"}};
+  EXPECT_GE(*why(SlotState::Configuring).next_at - slot_->since,
+            settings_.deadlines.configuring + settings_.script_tries * settings_.script_time_limit);
+}
+
+TEST_F(ExplainTest, ARebootIsNamedUntilItIsDone) {
+  slot_->repair = Repair{RepairKind::Reboot, false, false, false, "asked for by a user", slot_->since};
+  observed_.slurm_nodes["p5-1"] = {"p5-1", "draining", "10.0.0.1", "espalier:replace"};
+  EXPECT_THAT(why(SlotState::Draining).next, HasSubstr("rebooted when no job is left"));
+  EXPECT_THAT(why(SlotState::Booting).because, HasSubstr("to be rebooted: asked for by a user"));
+  EXPECT_EQ(why(SlotState::Booting).next_at, std::nullopt) << "it may wait for slurmctld as long as it takes";
+  slot_->repair->begun = true;
+  EXPECT_THAT(why(SlotState::Booting).because, HasSubstr("was rebooted"));
+  EXPECT_EQ(why(SlotState::Booting).next_at, slot_->since + settings_.deadlines.booting);
+}
+
+TEST_F(ExplainTest, AFaultIsNamedAndWhatIsDoneAboutIt) {
+  observed_.sick[slot_->id] = {MachineId("i-1"), {FaultKind::DevicesMissing, "it has 7 of 8 GPUs", Time(Millis(2000))}};
+  state_.cluster.node_recovery = "Automatic";
+  EXPECT_EQ(why(SlotState::Ready).because, "it has 7 of 8 GPUs");
+  EXPECT_EQ(why(SlotState::Ready).next_at, Time(Millis(2000)) + settings_.repair.grace);
+  state_.cluster.node_recovery = "None";
+  EXPECT_THAT(why(SlotState::Ready).next, HasSubstr("NodeRecovery=None"));
+}
+
 TEST_F(ExplainTest, TheControllerComesFirst) {
   state_.slots.at(SlotId("ctl-1")).state = SlotState::Booting;
   EXPECT_THAT(why().because, HasSubstr("controller comes first"));
@@ -86,6 +113,14 @@ TEST_F(ExplainTest, ADegradedGroupTriesOne) {
   state_.groups.at("p5").failure_message = "no such role";
   EXPECT_THAT(why().because, HasSubstr("one instance at a time until one succeeds: no such role"));
   EXPECT_EQ(why().next_at, Time(Millis(9000)));
+}
+
+TEST_F(ExplainTest, AClockThatKeepsItFromJoiningIsNamed) {
+  observed_.slurm_read = true;
+  observed_.slurm_nodes["p5-1"] = {"p5-1", "down~", "0.0.0.0", "espalier:waiting"};
+  observed_.sick[slot_->id] = {MachineId("i-1"), {FaultKind::ClockOff, "its clock is 301 s behind", Time()}};
+  EXPECT_THAT(why(SlotState::Joining).because,
+              HasSubstr("not registered: slurmctld shows it down~ at 0.0.0.0; its clock"));
 }
 
 TEST_F(ExplainTest, AnAdminsReasonIsNamed) {

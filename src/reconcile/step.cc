@@ -50,12 +50,11 @@ struct Learn {
     const auto setup = work.observed.setup_sent.find(in.machine);
     if (setup != work.observed.setup_sent.end() && setup->second == in.result.id)
       on_setup_done(work, *slot, in.result);
-    else
+    else if (is_controller(in.machine))
       on_batch_done(work, in.result);
   }
   void operator()(const NodesSeen& in) const {
-    const Slot* controller = work.controller();
-    if (controller && controller->machine && controller->machine->id == in.machine) on_nodes_seen(work, in.nodes);
+    if (is_controller(in.machine)) on_nodes_seen(work, in.nodes);
   }
   void operator()(const HealthSeen& in) const { on_health(work, in); }
   void operator()(const AgentSilent& in) const { on_agent_silent(work, in); }
@@ -71,6 +70,11 @@ struct Learn {
   }
   void operator()(const VolumesRemoved& in) const { on_volumes_removed(work, in.result); }
 
+  // Of Slurm only the controller's agent may tell: another machine may be in anybody's hands.
+  [[nodiscard]] bool is_controller(const MachineId& machine) const {
+    const Slot* controller = work.controller();
+    return controller && controller->machine && controller->machine->id == machine;
+  }
   void answer(const Result<void>& done) const {
     work.out.user.push_back(done ? Result<UserAnswer>() : tl::unexpected(done.error()));
   }
@@ -110,10 +114,12 @@ void advance_slots(Work& work) {
 
 void settle(Work& work) {
   for (auto& [name, group] : work.state.groups) {
-    settle_update(work, group);
     match_target(work, group);
+    watch_scripts(work, group);
   }
   advance_slots(work);
+  // After them: nothing else may happen when the last machine of a batch has become Ready.
+  for (auto& [name, group] : work.state.groups) settle_update(work, group);
   decide_repairs(work);
   advance_slots(work);
   decide_batch(work);

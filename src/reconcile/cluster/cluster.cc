@@ -118,10 +118,12 @@ void on_volumes_removed(Work& work, const Result<void>& result) {
     work.out.changes.removed = true;
     return;
   }
+  const bool news = !work.observed.volumes_retry;
   work.observed.volumes_requested = false;
   work.observed.volumes_retry = work.now() + Millis(5000);
-  cluster_event(work, EventLevel::Error, "The cluster's volumes could not be removed: tried again in 5 s",
-                result.error().message);
+  if (news)
+    cluster_event(work, EventLevel::Error, "The cluster's volumes could not be removed: tried again every 5 s",
+                  result.error().message);
 }
 
 void settle_cluster(Work& work) {

@@ -188,6 +188,12 @@ void note_boot_failure(Work& work, Group& group) {
   if (++work.touch(group).boot_failures >= work.settings().breaker) slow_down(work, group);
 }
 
+void note_mended(Work& work, Group& group) {
+  if (!group.canary_at || *group.canary_at <= work.now()) return;
+  work.touch(group).canary_at = work.now();
+  group.canaries = 0;
+}
+
 void note_launched(Work& work, Group& group) {
   if (group.failure == FailureClass::WrongConfiguration) speed_up(work, group);
 }

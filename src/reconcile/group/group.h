@@ -21,6 +21,8 @@ void ask_pools(Work& work, const Group& group);
 bool note_trouble(Work& work, Group& group, FailureClass kind, const std::string& why);
 // A machine came up and was lost before it was Ready.
 void note_boot_failure(Work& work, Group& group);
+// What its machines failed by may have been mended: one is tried at once.
+void note_mended(Work& work, Group& group);
 // The provider gave a machine; a machine became Ready.
 void note_launched(Work& work, Group& group);
 void note_ready(Work& work, Group& group);

@@ -10,17 +10,26 @@ namespace {
 
 // What a script is run from was read at most so long before the machine's setup: an upload reaches the next machine.
 constexpr Millis kFresh{10'000};
+// How often those of a group that is slowed down are read: a mended script is found by itself.
+constexpr Millis kWatched{30'000};
 
 std::optional<Script> script_on(const Work& work, const Slot& slot) {
   return work.settings().scripts ? script_of(work.state.groups.at(slot.group)) : std::nullopt;
 }
 
-void fetch(Work& work, const Slot& slot, const std::string& uri) {
+// A time: not before that, for it failed.
+std::optional<Time> fetch(Work& work, const std::string& uri) {
   Observed::Scripts& scripts = work.observed.scripts[uri];
-  if (scripts.fetching) return;
-  if (scripts.retry && *scripts.retry > work.now()) return work.look_at(slot, *scripts.retry);
+  if (scripts.fetching) return std::nullopt;
+  if (scripts.retry && *scripts.retry > work.now()) return scripts.retry;
   scripts.fetching = true;
   work.effect(FetchScripts{uri});
+  return std::nullopt;
+}
+
+void note_changed(Work& work, const std::string& uri) {
+  for (auto& [name, group] : work.state.groups)
+    if (const auto script = script_of(group); script && script->uri == uri) note_mended(work, group);
 }
 
 // "s3://bucket/prefix/" → "/tmp/bucket/prefix".
@@ -42,7 +51,7 @@ bool add_lifecycle(Work& work, const Slot& slot, agent::Setup& setup) {
   const bool fresh =
       found != work.observed.scripts.end() && !found->second.digest.empty() && found->second.at + kFresh >= work.now();
   if (!fresh) {
-    fetch(work, slot, script->uri);
+    if (const auto later = fetch(work, script->uri)) work.look_at(slot, *later);
     return false;
   }
   agent::Lifecycle lifecycle;
@@ -62,6 +71,7 @@ void on_scripts_fetched(Work& work, const ScriptsFetched& fetched) {
   scripts.fetching = false;
   work.look_at(SlotState::Configuring);
   if (fetched.digest) {
+    if (!scripts.digest.empty() && scripts.digest != *fetched.digest) note_changed(work, fetched.uri);
     scripts = Observed::Scripts();
     scripts.digest = *fetched.digest;
     scripts.at = work.now();
@@ -111,6 +121,16 @@ void note_script_done(Work& work, const Slot& slot) {
   if (!script_on(work, slot)) return;
   work.observed.script_tries.erase(slot.machine->id);
   instance_event(work, slot, EventLevel::Info, event_text(slot, "Succeeded"));
+}
+
+void watch_scripts(Work& work, const Group& group) {
+  if (!work.settings().scripts || !group.canary_at || *group.canary_at <= work.now()) return;
+  const auto script = script_of(group);
+  if (!script) return;
+  const Observed::Scripts& known = work.observed.scripts[script->uri];
+  const Time due = known.at + kWatched;
+  if (work.now() < due) return work.wake_at(due);
+  if (const auto later = fetch(work, script->uri)) work.wake_at(*later);
 }
 
 Millis script_time(const Settings& settings, const Group& group) {

@@ -16,6 +16,9 @@ bool retry_script(Work& work, Slot& slot, const std::string& error);
 bool setup_is_due(Work& work, const Slot& slot);
 void note_script_done(Work& work, const Slot& slot);
 
+// While the group is slowed down its scripts are read now and then; when they have changed, its canary goes at once.
+void watch_scripts(Work& work, const Group& group);
+
 // How much longer a machine of the group may be Configuring because of its script.
 Millis script_time(const Settings& settings, const Group& group);
 

@@ -6,7 +6,7 @@ namespace espalier::reconcile {
 
 std::optional<Treatment> treat(const Patient& patient, const RepairSettings& settings) {
   const FaultKind kind = patient.fault.kind;
-  if (patient.compute && !patient.seen) return std::nullopt;
+  if (kind == FaultKind::ClockOff || (patient.compute && !patient.seen)) return std::nullopt;
   const bool may_run_jobs = patient.compute && !patient.dead;
   if (may_run_jobs && (kind == FaultKind::Silent || kind == FaultKind::DaemonDead)) return std::nullopt;
 

@@ -1,7 +1,8 @@
 // What is done about a machine that is not well. Pure.
 //
 // A reboot first, another machine when that did not help; at once where nothing can run on it any more, after its jobs
-// otherwise. A machine whose agent alone is silent may run jobs: nothing is done before slurmctld has lost it too.
+// otherwise. A machine whose agent alone is silent may run jobs: nothing is done before slurmctld has lost it too. A
+// clock that is off is told and left to whoever sets clocks: a reboot sets none.
 #pragma once
 
 #include <optional>
@@ -11,7 +12,14 @@
 
 namespace espalier::reconcile {
 
-enum class FaultKind { Silent, DaemonDead, DevicesMissing, DiskFull };
+enum class FaultKind {
+  Silent,  // its agent is
+  DaemonDead,
+  DevicesMissing,
+  DiskFull,
+  ClockOff,
+  OutOfUse,  // slurmctld has lost or drained it, of its own accord
+};
 
 struct Fault {
   FaultKind kind = FaultKind::Silent;

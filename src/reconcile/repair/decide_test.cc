@@ -45,6 +45,14 @@ TEST(Treat, WithoutAViewOfSlurmNothingIsDone) {
   }
 }
 
+TEST(Treat, AClockIsNotOursToSet) { EXPECT_FALSE(treat(patient(FaultKind::ClockOff, false), kSettings)); }
+
+TEST(Treat, WhatSlurmTookOutOfUseIsRebootedAndAtOnceWhereItIsLost) {
+  EXPECT_TRUE(treat(patient(FaultKind::OutOfUse, true), kSettings)->at_once);
+  EXPECT_FALSE(treat(patient(FaultKind::OutOfUse, false), kSettings)->at_once) << "drained: jobs may run on it";
+  EXPECT_EQ(treat(patient(FaultKind::OutOfUse, false), kSettings)->kind, RepairKind::Reboot);
+}
+
 TEST(Treat, AFullDiskIsNotRebooted) {
   EXPECT_EQ(treat(patient(FaultKind::DiskFull, false), kSettings)->kind, RepairKind::Replace);
 }

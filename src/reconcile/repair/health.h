@@ -9,6 +9,11 @@ void on_health(Work& work, const HealthSeen& seen);
 void on_agent_silent(Work& work, const AgentSilent& silent);
 void on_agent_back(Work& work, const AgentBack& back);
 
+// slurmctld shows its node in another state than before.
+void on_node_shown(Work& work, const Slot& slot);
+// What is wrong with its machine, as far as is known; "": nothing.
+std::string fault_text(const Observed& observed, const Slot& slot);
+
 // Begins the repairs that are due. With NodeRecovery=None faults are only told.
 void decide_repairs(Work& work);
 

@@ -6,6 +6,7 @@
 #include "reconcile/events.h"
 #include "reconcile/group/group.h"
 #include "reconcile/lifecycle/scripts.h"
+#include "reconcile/repair/health.h"
 #include "reconcile/repair/repair.h"
 #include "reconcile/slurm/nodes.h"
 
@@ -108,16 +109,16 @@ bool repeat_launch(Work& work, const Slot& slot) {
 }
 
 bool missed_deadline(Work& work, Slot& slot) {
-  auto limit = deadline(slot.state, work.settings().deadlines);
+  const auto limit = time_limit(slot, work.group_of(slot), work.settings());
   if (!limit) return false;
-  if (slot.state == SlotState::Configuring) *limit += script_time(work.settings(), work.group_of(slot));
   if (work.now() < slot.since + *limit) {
     work.look_at(slot, slot.since + *limit);
     return false;
   }
+  const std::string fault = fault_text(work.observed, slot);
   lose(work, slot, FailureClass::Bootstrap,
-       fmt::format("Instance {} of {} was still {} after {} s", slot.machine ? slot.machine->id.value : "",
-                   slot.node_name, enum_name(slot.state), limit->count() / 1000));
+       fmt::format("Instance {} of {} was still {} after {} s{}{}", slot.machine ? slot.machine->id.value : "",
+                   slot.node_name, enum_name(slot.state), limit->count() / 1000, fault.empty() ? "" : ": ", fault));
   return true;
 }
 
@@ -174,15 +175,23 @@ bool leave(Work& work, Slot& slot) {
     work.look_at(slot, after->second);
     return false;
   }
-  instance_event(
-      work, slot, EventLevel::Info,
-      fmt::format("Termination of EC2 Instance {} is currently in progress {}", id.value, place(work, slot)));
+  if (!work.observed.terminate_after.contains(id))
+    instance_event(
+        work, slot, EventLevel::Info,
+        fmt::format("Termination of EC2 Instance {} is currently in progress {}", id.value, place(work, slot)));
   work.observed.terminating.insert(id);
   work.effect(Terminate{id});
   return false;
 }
 
 }  // namespace
+
+std::optional<Millis> time_limit(const Slot& slot, const Group& group, const Settings& settings) {
+  if (slot.state == SlotState::Booting && reboot_pending(slot)) return std::nullopt;
+  auto limit = deadline(slot.state, settings.deadlines);
+  if (limit && slot.state == SlotState::Configuring) *limit += script_time(settings, group);
+  return limit;
+}
 
 bool advance(Work& work, Slot& slot) {
   switch (slot.state) {
@@ -290,8 +299,10 @@ void on_terminate_done(Work& work, const TerminateDone& done) {
   if (!slot && !done.result) list_soon(work);  // nobody's: found again by the list
   if (!slot || slot->state != SlotState::Terminating) return;
   if (!done.result) {
+    const bool news = !work.observed.terminate_after.contains(done.machine);
     work.observed.terminate_after[done.machine] = work.now() + Millis(5000);
     work.look_at(*slot);
+    if (!news) return;
     instance_event(work, *slot, EventLevel::Error,
                    fmt::format("Failed to terminate EC2 Instance {} {}", done.machine.value, place(work, *slot)),
                    done.result.error().message);

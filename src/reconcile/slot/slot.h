@@ -12,6 +12,9 @@ void on_machine_lost(Work& work, const MachineId& machine, const std::string& wh
 void on_listed(Work& work, const MachinesListed& listed);
 void on_granted(Work& work, const Granted& granted);
 
+// How long it may stay in its state. None: for ever; a reboot is not made before slurmctld has let the node go.
+std::optional<Millis> time_limit(const Slot& slot, const Group& group, const Settings& settings);
+
 // ---- what follows from its state and the time. True when it moved, so that what depends on it is looked at again.
 bool advance(Work& work, Slot& slot);
 

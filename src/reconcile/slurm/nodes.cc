@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "reconcile/repair/health.h"
 #include "reconcile/repair/repair.h"
 
 namespace espalier::reconcile {
@@ -81,6 +82,7 @@ void on_nodes_seen(Work& work, const std::vector<agent::NodeView>& nodes) {
     work.look_at(*slot);
     if (forgotten(work, *slot)) work.observed.suspects.insert(slot->id);
     obey_slurm(work, *slot, view);
+    on_node_shown(work, *slot);
   }
 }
 
