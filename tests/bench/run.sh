@@ -11,6 +11,7 @@ for nodes in 8 100; do
 done
 ESPALIER_BUILD=$build "$here/latency.sh"
 ESPALIER_BUILD=$build "$here/isolation.sh"
+ESPALIER_BUILD=$build "$here/repair.sh"
 for bench in "$build"/*_bench; do
   [ ! -x "$bench" ] || "$bench"
 done

@@ -204,6 +204,23 @@ on() {
   timeout 120 nsenter -t "$pid" -m -u -i -n -p -r -w env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin runuser -l ubuntu -c "$2"
 }
 
+# as_root NODE COMMAND…: of the machine's own root, a Slurm admin on a controller.
+as_root() {
+  local pid
+  pid=$(machine_pid "$1") || { echo "no machine is called $1" >&2; return 1; }
+  timeout 60 nsenter -t "$pid" -m -u -i -n -p -r -w env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin "${@:2}"
+}
+is_another_process() { local pid; pid=$(machine_pid "$1") && [ "$pid" != "$2" ]; }  # NODE OLD_PID
+
+# ---- nodes, as the product shows them
+
+# node_field NODE FIELD, in any state; ready_id NODE: the machine of a node in use.
+node_field() { esp nodes "$cluster" --json | jq -r --arg n "$1" --arg f "$2" '.Nodes[] | select(.NodeName == $n) | .[$f]'; }
+ready_id() { esp nodes "$cluster" --json | jq -er --arg n "$1" '.Nodes[] | select(.NodeName == $n and .State == "Ready") | .InstanceId'; }
+is_replaced() { local id; id=$(ready_id "$1") && [ "$id" != "$2" ]; }  # NODE OLD_ID
+# events_say REGEX [TIMES]
+events_say() { [ "$(esp events "$cluster" | tee /dev/stderr | grep -Ec -- "$1")" -ge "${2:-1}" ]; }
+
 # ---- Slurm, asked as a user would on the login machine
 
 on_login() { on login-1 "$1"; }
@@ -211,7 +228,10 @@ node_states() { on_login "sinfo -h -N -o '%N %T'" | sort -uV; }
 # nodes_in STATE COUNT: exactly that many nodes have the state.
 nodes_in() { [ "$(node_states | tee /dev/stderr | awk -v s="$1" '$2 == s' | wc -l)" = "$2" ]; }
 submit() { on_login "sbatch --parsable $1"; }
-job_state() { on_login "scontrol -o show job $1" | grep -oE 'JobState=[A-Z]+' | cut -d= -f2; }
+# held_job NAME OPTIONS: a job that runs until `let_go NAME`; prints its number.
+held_job() { submit "-J $1 $2 --wrap 'until [ -e /home/ubuntu/$1.go ]; do sleep 0.1; done'"; }
+let_go() { on_login "touch $1.go"; }
+job_state() { on_login "scontrol -o show job $1" | grep -oE 'JobState=[A-Z_]+' | cut -d= -f2; }
 job_is() { [ "$(job_state "$1" | tee /dev/stderr)" = "$2" ]; }
 
 # "NODE LEAF" as slurmctld has it, and as the product shows it.
