@@ -6,6 +6,7 @@
 #include "reconcile/lifecycle/scripts.h"
 #include "reconcile/slot/slot.h"
 #include "reconcile/slurm/wanted.h"
+#include "slurm/hostlist.h"
 
 namespace espalier::reconcile {
 
@@ -13,9 +14,38 @@ namespace {
 
 constexpr Millis kSuspicionPause = std::chrono::minutes(1);
 
-std::vector<agent::ConfigFile> files_of(const SlurmApplied& slurm) {
+// Those of the partition that slurmctld must have in its saved state.
+std::vector<std::string> surely_known(Work& work, const std::string& nodes) {
+  std::vector<std::string> known;
+  for (const std::string& node : slurm::expand(nodes).value_or(std::vector<std::string>{})) {
+    const Slot* slot = work.slot_of_node(node);
+    if (slot &&
+        (slot->state == SlotState::Joining || slot->state == SlotState::Ready || slot->state == SlotState::Draining))
+      known.push_back(node);
+  }
+  return known;
+}
+
+// After an order whose outcome is not known slurmctld may have forgotten nodes that the last good files declare. It
+// would take them for new ones, and give them to a waiting job: they stay outside of every partition until they are
+// DOWN.
+std::string careful_partitions(Work& work, std::string text) {
+  for (const auto& [name, nodes] : work.state.slurm.partition_nodes) {
+    const std::string begin = fmt::format("PartitionName={} Nodes=", name);
+    const auto at = text.find(begin + nodes + " ");
+    const std::string known = slurm::compress(surely_known(work, nodes));
+    if (!nodes.empty() && at != std::string::npos)
+      text.replace(at + begin.size(), nodes.size(), known.empty() ? "\"\"" : known);
+  }
+  return text;
+}
+
+std::vector<agent::ConfigFile> files_now(Work& work) {
   std::vector<agent::ConfigFile> files;
-  for (const auto& [name, text] : slurm.files) files.push_back({name, text, name == slurm::kSlurmConf});
+  for (const auto& [name, text] : work.state.slurm.files) {
+    const bool careful = work.state.slurm.pending && name == slurm::kPartitionsConf;
+    files.push_back({name, careful ? careful_partitions(work, text) : text, name == slurm::kSlurmConf});
+  }
   return files;
 }
 
@@ -104,7 +134,7 @@ void send_setup(Work& work, Slot& slot) {
       work.state.slurm = slurm_wanted(work.state, {}).target;
       work.out.changes.slurm = true;
     }
-    setup.files = files_of(work.state.slurm);
+    setup.files = files_now(work);
   }
   if (!add_lifecycle(work, slot, setup)) return;
   work.observed.hosts_sent[id] = work.observed.hosts.version();
