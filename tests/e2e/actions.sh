@@ -4,6 +4,7 @@
 # Slurm: both
 . "$(dirname "$0")/lib.sh"
 
+is_whole() { nodes_in idle 4 && ready_are 6; }
 # order NODE STATE REASON: what an admin writes into Slurm.
 order() { as_root ctl-1 scontrol update "nodename=$1" "state=$2" "reason=$3"; }
 slurm_state() { on_login "scontrol -o show node $1" | grep -oE ' State=[^ ]+' | cut -d= -f2; }
@@ -24,7 +25,7 @@ still_waits() {
 
 start_service
 create_cluster "$(head_groups)" "$(group p5 Compute ml.p5.48xlarge 4 gpu)"
-wait_until 60 nodes_in idle 4
+wait_until 60 is_whole
 
 say "BatchRebootClusterNodes: the same machine, after its job; each node has its own answer"
 run_on p5-1 first
@@ -38,7 +39,7 @@ wait_until 20 slurm_state_has p5-1 DRAIN
 still_waits p5-1 "$pid"
 let_go first
 wait_until 60 is_another_process p5-1 "$pid"
-wait_until 60 nodes_in idle 4
+wait_until 60 is_whole
 expect_equal "the job on it" COMPLETED "$(job_state "$job")"
 expect_equal "its id" "$id" "$(ready_id p5-1)"
 expect_equal "its address" "$address" "$(node_field p5-1 Address)"
@@ -53,7 +54,7 @@ wait_until 20 slurm_state_has p5-2 DRAIN
 still_waits p5-2 "$pid"
 let_go second
 wait_until 60 is_replaced p5-2 "$id"
-wait_until 60 nodes_in idle 4
+wait_until 60 is_whole
 expect_equal "the job on it" COMPLETED "$(job_state "$job")"
 
 say "state=fail Action:Reboot waits, and state=down does not any longer"
@@ -65,7 +66,7 @@ wait_until 20 slurm_state_has p5-3 DRAIN
 still_waits p5-3 "$pid"
 order p5-3 down Action:Reboot
 wait_until 60 is_another_process p5-3 "$pid"
-wait_until 60 nodes_in idle 4
+wait_until 60 is_whole
 expect_equal "its id" "$id" "$(ready_id p5-3)"
 expect_equal "the job on it" NODE_FAIL "$(job_state "$job")"
 
@@ -74,7 +75,7 @@ run_on p5-3 fourth
 id=$(ready_id p5-3)
 order p5-3 down Action:Replace
 wait_until 60 is_replaced p5-3 "$id"
-wait_until 60 nodes_in idle 4
+wait_until 60 is_whole
 expect_equal "the job on it" NODE_FAIL "$(job_state "$job")"
 
 say "another word, or the word without a fault, is no order; an admin's drain and down outlast everybody's restart"
@@ -98,7 +99,7 @@ wait_until 30 nodes_in drained 2
 wait_until 30 nodes_in down 1
 expect_equal "the machines" "$before" "$(machines | sort)"
 for node in p5-1 p5-2 p5-4; do order $node resume 'all is well'; done
-wait_until 30 nodes_in idle 4
+wait_until 30 is_whole
 
 delete_cluster
 stop_service

@@ -6,7 +6,6 @@
 . "$(dirname "$0")/lib.sh"
 
 lose_gpu() { nsenter -t "$(machine_pid "$1")" -m rm /dev/nvidia7; }
-ready_are() { [ "$(esp nodes "$cluster" --json | jq '[.Nodes[] | select(.State == "Ready")] | length' | tee /dev/stderr)" = "$1" ]; }
 in_told() { cluster=told "$@"; }
 
 start_service
@@ -38,6 +37,7 @@ wait_until 60 is_another_process p5-3 "$third"
 wait_until 30 events_say 'is not healthy: slurmctld shows it drained: Kill task failed'
 wait_until 60 nodes_in idle 2
 expect_equal "the job on it" COMPLETED "$(job_state "$on_it")"
+wait_until 30 ready_are 5
 expect_equal "its id" "$id" "$(ready_id p5-1)"
 expect_equal "its GPUs" 8 "$(on p5-1 'ls /dev/nvidia? | wc -l')"
 expect_equal "times that it was told" 1 "$(esp events "$cluster" | grep -c "$id .* is not healthy")"

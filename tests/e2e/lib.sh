@@ -217,6 +217,8 @@ is_another_process() { local pid; pid=$(machine_pid "$1") && [ "$pid" != "$2" ];
 # node_field NODE FIELD, in any state; ready_id NODE: the machine of a node in use.
 node_field() { esp nodes "$cluster" --json | jq -r --arg n "$1" --arg f "$2" '.Nodes[] | select(.NodeName == $n) | .[$f]'; }
 ready_id() { esp nodes "$cluster" --json | jq -er --arg n "$1" '.Nodes[] | select(.NodeName == $n and .State == "Ready") | .InstanceId'; }
+# ready_are COUNT: so many slots of the whole cluster are in use. slurmctld shows a node idle a moment before.
+ready_are() { [ "$(esp nodes "$cluster" --json | jq '[.Nodes[] | select(.State == "Ready")] | length' | tee /dev/stderr)" = "$1" ]; }
 is_replaced() { local id; id=$(ready_id "$1") && [ "$id" != "$2" ]; }  # NODE OLD_ID
 # events_say REGEX [TIMES]
 events_say() { [ "$(esp events "$cluster" | tee /dev/stderr | grep -Ec -- "$1")" -ge "${2:-1}" ]; }
