@@ -41,6 +41,7 @@ const ClusterState* Checks::cluster(const ClusterId& id) const {
 }
 
 void Checks::committed(const store::Commit& commit) {
+  if (on_commit) on_commit(commit);
   if (!checking_)
     return commit.remove_cluster ? void(disk_.erase(commit.cluster)) : change(disk_[commit.cluster], commit);
   look_at_events(commit);

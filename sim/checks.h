@@ -2,6 +2,7 @@
 // has. A violation is reported to Nature and ends the run.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -33,6 +34,8 @@ class Checks {
   void terminate_asked(const MachineId& id);
   // After every order to slurmctld.
   void look_at_slurm(const Slurm& slurm);
+
+  std::function<void(const store::Commit&)> on_commit;  // hears of everything that is on disk now
 
   // What is on disk.
   [[nodiscard]] const std::map<ClusterId, ClusterState>& disk() const { return disk_; }

@@ -62,6 +62,7 @@ ProvidedMachine Cloud::make(const LaunchRequest& request) {
 
 // As many layers as the type has; a domain hangs on a leaf of its own.
 Position Cloud::position(const std::string& instance_type, int seat) const {
+  if (position_of_seat) return position_of_seat(instance_type, seat);
   Position out;
   const InstanceType* type = find_instance_type(instance_type);
   if (type == nullptr || type->network_layers <= 0) return out;
@@ -111,6 +112,7 @@ Result<void> Cloud::terminate(const MachineId& id) {
 void Cloud::die(const MachineId& id) {
   Made& made = machines_.at(id);
   if (made.ended) return;
+  made.died = true;
   end(made);
   nature_.log("cloud: {} of {} dies", id.value, made.request.host_name);
   if (on_died) on_died(made);

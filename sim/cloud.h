@@ -22,6 +22,7 @@ class Cloud {
     LaunchRequest request;
     Time made{};
     std::optional<Time> ended;  // died, or was terminated
+    bool died = false;  // by itself
     bool terminated = false;
     int seat = 0;
   };
@@ -51,8 +52,12 @@ class Cloud {
   [[nodiscard]] const Made* made_by(const std::string& key) const;
   // Those that run.
   [[nodiscard]] std::vector<const Made*> all_alive() const;
+  // All that there ever were.
+  [[nodiscard]] const std::map<MachineId, Made>& machines() const { return machines_; }
   [[nodiscard]] std::int64_t made_count() const { return static_cast<std::int64_t>(machines_.size()); }
 
+  // Where the n-th seat of a type hangs; without it the fabric is a regular one.
+  std::function<Position(const std::string& instance_type, int seat)> position_of_seat;
   std::function<void(const Made&)> on_made;        // it begins to boot
   std::function<void(const Made&)> on_died;        // by itself
   std::function<void(const Made&)> on_terminated;  // it and all that it had are gone

@@ -175,7 +175,7 @@ ControlPlane::ControlPlane(Given given)
       disk_(std::make_unique<Disk>(*this)),
       line_(std::make_unique<Line>(*this)),
       scripts_(std::make_unique<Scripts>(given_.pace, given_.nature.time)),
-      hub_(given_.boot, clock_, timers_),
+      hub_(given_.boot, clock_, timers_, given_.agents),
       engine_({clock_, steps_, given_.pace.at_once ? static_cast<Executor&>(calls_at_once_) : calls_, timers_, *disk_,
                *line_, hub_, [&random = given_.nature.time.random()] { return Random(random.next()); },
                [&random = given_.nature.time.random()](int bytes) { return random.hex(2 * bytes); },

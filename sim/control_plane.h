@@ -42,6 +42,7 @@ class ControlPlane {
     const CallPace& pace;
     Counters* counters;  // null: nothing is counted
     engine::Settings settings;
+    engine::AgentPace agents;
     Millis clock_skew{0};
     std::string boot;
   };

@@ -12,7 +12,7 @@ namespace espalier::sim {
 namespace {
 
 constexpr Millis kCallTimeout{10'000};
-constexpr Millis kNextTimeout = agent::kLongPoll + Millis(10'000);
+constexpr Millis kNextTimeout{10'000};  // more than the long poll takes
 constexpr Millis kFirstPause{50};
 constexpr Millis kLongestPause{2'000};
 constexpr Millis kRefusedPause{10'000};
@@ -134,7 +134,7 @@ void Machine::enrol(std::function<void(bool refused)> failed, std::function<void
 void Machine::poll() {
   const agent::NextCall body{boot_, control_plane_boot_, acknowledged_};
   call(
-      "/next", json::serialize(to_json(body)), kNextTimeout,
+      "/next", json::serialize(to_json(body)), pace_.agent.long_poll + kNextTimeout,
       [this, sent = nature_.now()](const http::Response& response) {
         poll_pause_ = Millis(0);
         decided_after_ = std::exchange(polled_, sent);
@@ -240,7 +240,7 @@ void Machine::flush(bool heartbeat) {
 }
 
 void Machine::heartbeat() {
-  later(agent::kHeartbeat, [this] {
+  later(pace_.agent.heartbeat, [this] {
     flush(true);
     heartbeat();
   });

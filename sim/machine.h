@@ -9,6 +9,7 @@
 
 #include "agent/outbox.h"
 #include "cloud.h"
+#include "engine/agent_hub.h"
 #include "network.h"
 #include "slurm.h"
 
@@ -20,6 +21,7 @@ struct MachinePace {
   Millis setup_from{100}, setup_to{3'000};
   Millis slurm_from{10}, slurm_to{200};
   Millis register_every{1'000};
+  engine::AgentPace agent;
 };
 
 class Machine : public std::enable_shared_from_this<Machine> {

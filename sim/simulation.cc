@@ -14,7 +14,6 @@ namespace {
 
 constexpr Millis kSecond{1'000};
 constexpr Millis kMinute{60'000};
-constexpr Millis kPing{20'000};  // slurmctld looks whether its nodes answer
 constexpr Millis kSettlesWithin{90 * kMinute};
 constexpr Millis kStaysFor{4 * kMinute};
 constexpr Millis kGoesWithin{60 * kMinute};
@@ -35,6 +34,7 @@ Simulation::Simulation(std::uint64_t seed, Options options)
     if (level != log::Level::kDebug) nature_.log("log: {}", text);
   });
   network_.slowest = options_.network_slowest;
+  checks_.on_commit = options_.committed;
   cloud_.on_made = [this](const Cloud::Made& made) { machine_made(made); };
   cloud_.on_died = [this](const Cloud::Made& made) { machine_died(made); };
   cloud_.on_terminated = [this](const Cloud::Made& made) { machine_terminated(made); };
@@ -43,7 +43,7 @@ Simulation::Simulation(std::uint64_t seed, Options options)
     plane_->handle(door, std::move(request), std::move(reply));
     return true;
   };
-  nature_.time.after(kPing, [this] { ping_nodes(); });
+  nature_.time.after(options_.ping_every, [this] { ping_nodes(); });
 }
 
 Simulation::~Simulation() {
@@ -83,9 +83,9 @@ void Simulation::start() {
   if (!nature_.broken.empty()) return;
   const Millis skew = nature_.strikes(Fault::ClockJumps) ? nature_.time.between(-2 * kMinute, 2 * kMinute) : Millis(0);
   engine::Settings settings{options_.reconcile, "http://10.0.0.1:8651"};
-  plane_ = std::make_unique<ControlPlane>(ControlPlane::Given{nature_, cloud_, checks_, *disk_, memory_disk_.get(),
-                                                              options_.calls, options_.counters, std::move(settings),
-                                                              skew, fmt::format("run-{}", ++plane_runs_)});
+  plane_ = std::make_unique<ControlPlane>(
+      ControlPlane::Given{nature_, cloud_, checks_, *disk_, memory_disk_.get(), options_.calls, options_.counters,
+                          std::move(settings), options_.machines.agent, skew, fmt::format("run-{}", ++plane_runs_)});
   nature_.log("the control plane starts, run {}", plane_runs_);
   if (auto started = plane_->start(); !started) nature_.violated("it does not start: {}", started.error().message);
   // What ended while nobody listened is told again.
@@ -167,7 +167,7 @@ void Simulation::ping_nodes() {
         silent.emplace_back(name, node.address);
     for (const auto& [name, address] : silent) slurm.notices_silence(name, address);
   }
-  nature_.time.after(kPing, [this] { ping_nodes(); });
+  nature_.time.after(options_.ping_every, [this] { ping_nodes(); });
 }
 
 // ---- what happens by chance ----------------------------------------------------------------------------------------
@@ -398,6 +398,11 @@ const ClusterState* Simulation::cluster(const std::string& name) const {
 }
 
 Slurm& Simulation::slurm(const std::string& name) { return slurms_.at(cluster(name)->cluster.id); }
+
+Slurm* Simulation::slurm_of(const ClusterId& id) {
+  const auto found = slurms_.find(id);
+  return found == slurms_.end() ? nullptr : &found->second;
+}
 
 int Simulation::ready(const std::string& name, const std::string& group) const {
   const ClusterState* state = cluster(name);

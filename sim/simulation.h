@@ -30,6 +30,8 @@ struct Options {
   CallPace calls;
   MachinePace machines;
   Millis network_slowest{10};
+  Millis ping_every{20'000};                            // slurmctld looks whether its nodes answer
+  std::function<void(const store::Commit&)> committed;  // every change of what is on disk
   reconcile::Settings reconcile;
 };
 
@@ -56,6 +58,8 @@ class Simulation {
   // The state on disk of the cluster with this name; nullptr when there is none.
   [[nodiscard]] const ClusterState* cluster(const std::string& name) const;
   [[nodiscard]] Slurm& slurm(const std::string& name);
+  // nullptr: it has had no machine yet.
+  [[nodiscard]] Slurm* slurm_of(const ClusterId& cluster);
   [[nodiscard]] int ready(const std::string& name, const std::string& group = "") const;
   // Every node of it is Ready, and Slurm may use it.
   [[nodiscard]] bool complete(const std::string& name) const;

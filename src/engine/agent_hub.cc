@@ -115,7 +115,7 @@ void AgentHub::next(const MachineId& machine, const http::Request& request, http
     if (!session.queue.empty() || fresh) {
       now = unpark(session);
     } else {
-      session.timeout = timers_.schedule(clock_.now() + agent::kLongPoll, [this, machine] {
+      session.timeout = timers_.schedule(clock_.now() + pace_.long_poll, [this, machine] {
         std::function<void()> late = [] {};
         {
           const std::lock_guard inner(mutex_);
@@ -228,7 +228,7 @@ void AgentHub::listen_for_silence() {
     const std::lock_guard lock(mutex_);
     looked_ = clock_.now();
   }
-  timers_.schedule(clock_.now() + agent::kHeartbeat, [this] {
+  timers_.schedule(clock_.now() + pace_.heartbeat, [this] {
     look_for_silence();
     listen_for_silence();
   });
@@ -240,10 +240,10 @@ void AgentHub::look_for_silence() {
     const std::lock_guard lock(mutex_);
     const Time now = clock_.now();
     // A control plane that was stopped itself, or whose clock was set, has not listened: that time does not count.
-    const Millis missed = now - looked_ - agent::kHeartbeat;
+    const Millis missed = now - looked_ - pace_.heartbeat;
     for (auto& [machine, session] : sessions_) {
-      if (std::chrono::abs(missed) > agent::kHeartbeat) session.heard += missed;
-      if (session.silent || now - session.heard <= kSilentAfter) continue;
+      if (std::chrono::abs(missed) > pace_.heartbeat) session.heard += missed;
+      if (session.silent || now - session.heard <= kSilentAfter / agent::kHeartbeat * pace_.heartbeat) continue;
       session.silent = true;
       silent.emplace_back(machine, session.heard);
     }

@@ -39,10 +39,17 @@ class AgentListener {
   virtual void agent_back(const MachineId& /*machine*/) {}
 };
 
+// How often agents call. Another one than the protocol's is for simulations of days, in which quiet has to be cheap.
+struct AgentPace {
+  Millis long_poll{agent::kLongPoll};
+  Millis heartbeat{agent::kHeartbeat};
+};
+
 class AgentHub {
  public:
   // `boot` names this run of the control plane.
-  AgentHub(std::string boot, Clock& clock, Timers& timers) : boot_(std::move(boot)), clock_(clock), timers_(timers) {}
+  AgentHub(std::string boot, Clock& clock, Timers& timers, AgentPace pace = {})
+      : boot_(std::move(boot)), pace_(pace), clock_(clock), timers_(timers) {}
 
   void set_listener(AgentListener* listener) { listener_ = listener; }
   // Takes no request without the machine's certificate: for a listener with TLS. Before the first request.
@@ -95,6 +102,7 @@ class AgentHub {
   void refuse(const http::Request& request, const http::Reply& reply, int status, const std::string& why);
 
   const std::string boot_;
+  const AgentPace pace_;
   bool certificates_required_ = false;
   Time last_refusal_{};
   int unlogged_refusals_ = 0;

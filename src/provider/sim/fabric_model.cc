@@ -57,21 +57,21 @@ Result<Leaf> read_leaf(const YAML::Node& node) {
 
 }  // namespace
 
-Result<FabricModel> FabricModel::from_yaml(const std::string& text) {
+Result<FabricModel> FabricModel::from_yaml(const std::string& text) { return parse_yaml_map(text).and_then(from_map); }
+
+Result<FabricModel> FabricModel::from_map(const YAML::Node& map) {
   FabricModel model;
-  const auto map = parse_yaml_map(text);
-  if (!map) return tl::unexpected(map.error());
-  auto ok = check_members(*map, {"seed", "leaf_size", "spine_size", "domain_size", "scatter", "leaves"})
-                .and_then([&] { return read_member(*map, "seed", model.seed_); })
-                .and_then([&] { return read_member(*map, "leaf_size", model.leaf_size_); })
-                .and_then([&] { return read_member(*map, "spine_size", model.spine_size_); })
-                .and_then([&] { return read_member(*map, "domain_size", model.domain_size_); })
-                .and_then([&] { return read_member(*map, "scatter", model.scatter_); })
+  auto ok = check_members(map, {"seed", "leaf_size", "spine_size", "domain_size", "scatter", "leaves"})
+                .and_then([&] { return read_member(map, "seed", model.seed_); })
+                .and_then([&] { return read_member(map, "leaf_size", model.leaf_size_); })
+                .and_then([&] { return read_member(map, "spine_size", model.spine_size_); })
+                .and_then([&] { return read_member(map, "domain_size", model.domain_size_); })
+                .and_then([&] { return read_member(map, "scatter", model.scatter_); })
                 .and_then([&] { return at_least_one(model.leaf_size_, "leaf_size"); })
                 .and_then([&] { return at_least_one(model.spine_size_, "spine_size"); })
                 .and_then([&] { return at_least_one(model.domain_size_, "domain_size"); });
   if (!ok) return tl::unexpected(ok.error());
-  const YAML::Node leaves = (*map)["leaves"];
+  const YAML::Node leaves = map["leaves"];
   if (leaves && !leaves.IsSequence())
     return fail(ErrorCode::kInvalid, "line {}: 'leaves' must be a list", leaves.Mark().line + 1);
   for (const auto& node : leaves) {
@@ -83,35 +83,47 @@ Result<FabricModel> FabricModel::from_yaml(const std::string& text) {
 }
 
 Position FabricModel::place(const std::string& instance_type, const std::vector<Position>& taken) const {
+  const auto next = places(instance_type, taken, 1);
+  return next.empty() ? Position{} : next.front();
+}
+
+std::vector<Position> FabricModel::places(const std::string& instance_type, const std::vector<Position>& taken,
+                                          int count) const {
   const InstanceType* type = find_instance_type(instance_type);
   if (type == nullptr || type->network_layers == 0) return {};
-  if (!leaves_.empty()) return place_in_list(instance_type, taken);
+  const auto wanted = static_cast<std::size_t>(std::max(0, count));
+  if (!leaves_.empty()) return places_in_list(instance_type, taken, wanted);
 
+  std::vector<Position> out;
   auto in_use = count_by_leaf(taken);
   const bool domains = type->topology == TopologyClass::block;
   const int seats = domains ? domain_size_ : leaf_size_;
   // Walks the seats in their order; a seat is taken while its leaf holds as many machines as were walked past on it.
-  for (int spine = 0;; ++spine) {
+  for (int spine = 0; out.size() < wanted; ++spine) {
     std::vector<Position> positions;
     for (int i = 0; i < spine_size_; ++i)
       positions.push_back(regular_leaf(instance_type, *type, spine * spine_size_ + i));
     const auto order = domains ? std::vector<int>() : seat_order(spine, seats);
-    for (int seat = 0; seat < spine_size_ * seats; ++seat) {
+    for (int seat = 0; seat < spine_size_ * seats && out.size() < wanted; ++seat) {
       const Position& position = positions[static_cast<std::size_t>(domains ? seat / seats : order[seat])];
-      if (in_use[leaf_of(position)]-- <= 0) return position;
+      if (in_use[leaf_of(position)]-- <= 0) out.push_back(position);
     }
   }
+  return out;
 }
 
-Position FabricModel::place_in_list(const std::string& instance_type, const std::vector<Position>& taken) const {
+std::vector<Position> FabricModel::places_in_list(const std::string& instance_type, const std::vector<Position>& taken,
+                                                  std::size_t count) const {
+  std::vector<Position> out;
   auto in_use = count_by_leaf(taken);
   for (const Leaf& leaf : leaves_) {
     if (!leaf.instance_type.empty() && leaf.instance_type != instance_type) continue;
     int& used = in_use[leaf_of(leaf.position)];
-    if (used < leaf.machines) return leaf.position;
-    used -= leaf.machines;  // the same leaf may be listed again, for another type
+    const int here = std::min(used, leaf.machines);
+    used -= here;  // the same leaf may be listed again, for another type
+    for (int seat = here; seat < leaf.machines && out.size() < count; ++seat) out.push_back(leaf.position);
   }
-  return {};
+  return out;
 }
 
 Position FabricModel::regular_leaf(const std::string& instance_type, const InstanceType& type, int leaf) const {

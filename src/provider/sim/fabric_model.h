@@ -25,6 +25,10 @@
 #include "model/cluster.h"
 #include "model/instance_type.h"
 
+namespace YAML {
+class Node;
+}
+
 namespace espalier::sim {
 
 struct Leaf {
@@ -38,13 +42,18 @@ class FabricModel {
   // The built-in one: as many layers as the type has.
   FabricModel() = default;
   static Result<FabricModel> from_yaml(const std::string& text);
+  static Result<FabricModel> from_map(const YAML::Node& map);
 
   // The place of the next machine of this type; `taken` holds those of all machines, of whatever type.
   // Empty for types without network layers, and when a model of listed leaves is full.
   [[nodiscard]] Position place(const std::string& instance_type, const std::vector<Position>& taken) const;
+  // Those of the next `count` machines, one after the other; fewer when a model of listed leaves is full.
+  [[nodiscard]] std::vector<Position> places(const std::string& instance_type, const std::vector<Position>& taken,
+                                             int count) const;
 
  private:
-  [[nodiscard]] Position place_in_list(const std::string& instance_type, const std::vector<Position>& taken) const;
+  [[nodiscard]] std::vector<Position> places_in_list(const std::string& instance_type,
+                                                     const std::vector<Position>& taken, std::size_t count) const;
   [[nodiscard]] Position regular_leaf(const std::string& instance_type, const InstanceType& type, int leaf) const;
   [[nodiscard]] std::string name(std::string_view prefix, std::string_view what, int index) const;
   // Order in which the seats of one spine are filled: leaf of the n-th machine.

@@ -99,11 +99,26 @@ leaves:
   EXPECT_EQ(place_all(*model, "ml.p4d.24xlarge", 2)[1], Position{});
 }
 
+TEST(FabricModel, ManyPlacesAtOnceAreThoseOfOneAfterTheOther) {
+  for (const std::string text : {"seed: 3", "{leaf_size: 3, spine_size: 2}",
+                                 "leaves: [{path: [a, b], machines: 2}, {path: [a, c], machines: 1}, {path: [a, b], "
+                                 "machines: 4}]"})
+    for (const std::string type : {"ml.p5.48xlarge", "ml.p6e-gb200.36xlarge"}) {
+      const auto model = FabricModel::from_yaml(text);
+      ASSERT_TRUE(model) << model.error().message;
+      const auto one_by_one = place_all(*model, type, 7);
+      const std::vector<Position> taken(one_by_one.begin(), one_by_one.begin() + 2);
+      EXPECT_EQ(model->places(type, taken, 5), std::vector<Position>(one_by_one.begin() + 2, one_by_one.end()))
+          << text << " " << type;
+    }
+  EXPECT_TRUE(FabricModel().places("ml.m5.large", {}, 5).empty());
+}
+
 TEST(FabricModel, RefusesWhatItCannotUseAndSaysWhere) {
   const std::map<std::string, std::string> wrong{
       {"leaf_size: 0", "leaf_size is 0"},
       {"leaf_size: many", "line 1: 'leaf_size'"},
-      {"leafs: 3", "unknown member 'leafs'"},
+      {"leafs: 3", "unknown member 'leafs'; there are seed, leaf_size,"},
       {"- 1", "a map was expected"},
       {"leaves: 3", "must be a list"},
       {"leaves: [3]", "a map was expected"},

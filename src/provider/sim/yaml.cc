@@ -1,5 +1,7 @@
 #include "provider/sim/yaml.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 namespace espalier::sim {
@@ -20,7 +22,8 @@ Result<void> check_members(const YAML::Node& map, std::initializer_list<std::str
   for (const auto& member : map) {
     const std::string name = member.first.IsScalar() ? member.first.Scalar() : "?";
     if (std::ranges::find(names, name) == names.end())
-      return fail(ErrorCode::kInvalid, "line {}: unknown member '{}'", member.first.Mark().line + 1, name);
+      return fail(ErrorCode::kInvalid, "line {}: unknown member '{}'; there are {}", member.first.Mark().line + 1, name,
+                  fmt::join(names, ", "));
   }
   return {};
 }
