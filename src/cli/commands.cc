@@ -59,7 +59,8 @@ using Action = std::function<Result<int>(Context&)>;
 
 class CommandLine {
  public:
-  CommandLine(const std::string& version, const ServeFunction& serve) : serve_(serve) {
+  CommandLine(const std::string& version, const ServeFunction& serve, const SimulateFunction& simulate)
+      : serve_(serve), simulate_(simulate) {
     app_.require_subcommand(1);
     app_.set_version_flag("--version", "espalier " + version, "Print the version of this program");
     app_.footer(kRootHelp);
@@ -78,6 +79,7 @@ class CommandLine {
     add_access();
     add_audit();
     add_status();
+    add_simulate();
   }
 
   // What follows "--" is the command of `ssh`, which CLI11 must not read.
@@ -419,6 +421,21 @@ class CommandLine {
     do_on(app, show_status);
   }
 
+  void add_simulate() {
+    auto* app = add_command(app_, "simulate",
+                            "Live a scenario under virtual time, without machines: continuous beside all-or-nothing",
+                            "  espalier simulate examples/simulate/rack-short.yaml\n"
+                            "  espalier simulate plan.yaml --seed 7 --plot plan.svg --json\n");
+    app->add_option("SCENARIO", simulate_options_.scenario, "File: groups, capacity, failures, jobs")
+        ->required()
+        ->check(CLI::ExistingFile);
+    app->add_option("--seed", simulate_options_.seed, "Chance, in place of the scenario's");
+    app->add_option("--mode", simulate_options_.mode, "Only this one (default: both)")
+        ->check(CLI::IsMember({"continuous", "all-or-nothing"}));
+    app->add_option("--plot", simulate_options_.plot, "File for a picture (SVG): nodes ready over time");
+    do_on(app, [this](Context& context) { return simulate_(context, simulate_options_); });
+  }
+
   // --endpoint, ESPALIER_ENDPOINT, what `up` listens on, the default.
   [[nodiscard]] std::string endpoint() const {
     std::string url = endpoint_.empty() ? environment("ESPALIER_ENDPOINT", "") : endpoint_;
@@ -464,6 +481,7 @@ class CommandLine {
 
   CLI::App app_{"Espalier grows Slurm clusters for AI training and keeps their shape right.", "espalier"};
   const ServeFunction& serve_;
+  const SimulateFunction& simulate_;
   Action action_;
   std::vector<std::string> behind_mark_;  // with the "--" itself
 
@@ -487,12 +505,14 @@ class CommandLine {
   std::string key_id_;
   std::optional<Millis> grace_;
   AuditOptions audit_;
+  SimulateOptions simulate_options_;
 };
 
 }  // namespace
 
-int run(int argc, char** argv, const std::string& version, const ServeFunction& serve) {
-  return CommandLine(version, serve).run(argc, argv);
+int run(int argc, char** argv, const std::string& version, const ServeFunction& serve,
+        const SimulateFunction& simulate) {
+  return CommandLine(version, serve, simulate).run(argc, argv);
 }
 
 }  // namespace espalier::cli

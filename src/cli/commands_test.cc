@@ -16,6 +16,7 @@ struct Outcome {
   int code = 0;
   std::string out, err;
   ServeOptions served;
+  SimulateOptions simulated;
 };
 
 Outcome type(std::vector<std::string> words) {
@@ -26,10 +27,15 @@ Outcome type(std::vector<std::string> words) {
   Outcome outcome;
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
-  outcome.code = run(static_cast<int>(words.size()), argv.data(), "1.2.3", [&outcome](const ServeOptions& options) {
+  const auto serve = [&outcome](const ServeOptions& options) {
     outcome.served = options;
     return 42;
-  });
+  };
+  const auto simulate = [&outcome](Context&, const SimulateOptions& options) -> Result<void> {
+    outcome.simulated = options;
+    return {};
+  };
+  outcome.code = run(static_cast<int>(words.size()), argv.data(), "1.2.3", serve, simulate);
   outcome.out = testing::internal::GetCapturedStdout();
   outcome.err = testing::internal::GetCapturedStderr();
   return outcome;
@@ -49,6 +55,15 @@ TEST(Commands, ServeIsHandedItsOptions) {
   const auto outcome = type(words);
   EXPECT_EQ(outcome.code, 42) << outcome.err;
   EXPECT_EQ(outcome.served, wanted);
+}
+
+TEST(Commands, SimulateIsHandedItsOptions) {
+  const auto outcome = type({"simulate", "/dev/null", "--seed", "7", "--mode", "continuous", "--plot", "a.svg"});
+  EXPECT_EQ(outcome.code, kOk) << outcome.err;
+  EXPECT_EQ(outcome.simulated, (SimulateOptions{"/dev/null", 7, "continuous", "a.svg"}));
+  EXPECT_EQ(type({"simulate"}).code, kUsage);
+  EXPECT_EQ(type({"simulate", "/nowhere"}).code, kUsage);
+  EXPECT_EQ(type({"simulate", "/dev/null", "--mode", "some"}).code, kUsage);
 }
 
 TEST(Commands, ServeReadsTheEnvironmentBelowItsArguments) {
