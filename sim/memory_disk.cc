@@ -20,11 +20,9 @@ struct MemoryDisk::Handle {
 
 bool MemoryDisk::takes_effect(const Handle& handle) {
   if (handle.stale() || failed_) return false;
-  if (fails_in_ > 0 && --fails_in_ == 0) {
-    failed_ = true;
-    return false;
-  }
-  return true;
+  if (fails_in_ == 0) return true;
+  failed_ = --fails_in_ == 0;
+  return !failed_;
 }
 
 void MemoryDisk::apply(std::string& data, const Write& write) {
@@ -162,7 +160,7 @@ struct MemoryDisk::Calls {
   }
 
   static int open(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags, int* out_flags) {
-    static const sqlite3_io_methods kMethods{
+    static const sqlite3_io_methods methods{
         2,          &close,       &read,    &write,       &truncate,        &sync,    &file_size, &lock,
         &unlock,    &is_reserved, &control, &sector_size, &characteristics, &shm_map, &shm_lock,  &shm_barrier,
         &shm_unmap, nullptr,      nullptr};
@@ -173,7 +171,7 @@ struct MemoryDisk::Calls {
       if (!kept) kept = found;
       found = kept;
     }
-    new (file) Handle{{&kMethods}, &on, std::move(found), on.process_, SQLITE_LOCK_NONE, 0, 0};
+    new (file) Handle{{&methods}, &on, std::move(found), on.process_, SQLITE_LOCK_NONE, 0, 0};
     if (out_flags != nullptr) *out_flags = flags;
     return SQLITE_OK;
   }
