@@ -304,6 +304,22 @@ TEST_F(AllOrNothingTest, IsInServiceOnlyWhenAllIsThere) {
   EXPECT_TRUE(world_.all_ready());
 }
 
+TEST_F(AllOrNothingTest, ItIsMadeContinuousWhenNoChangeIsUnderWay) {
+  world_.set_capacity(kP5, 4);
+  ClusterChange change;
+  change.continuous = true;
+  world_.change(change);
+  world_.run(Millis(0));
+  EXPECT_EQ(world_.answers.back().error().code, ErrorCode::kConflict);
+  ASSERT_TRUE(becomes(ClusterStatus::InService));
+  world_.change(change);
+  world_.change(counts(6, 0));
+  world_.run(kMinute);
+  EXPECT_TRUE(world_.answers.back());
+  EXPECT_EQ(world_.state().cluster.status, ClusterStatus::InService) << "what is there is used";
+  EXPECT_EQ(world_.ready("p5"), 4);
+}
+
 TEST_F(AllOrNothingTest, ACreationThatLacksOneGoesBackWholeAndFails) {
   world_.set_capacity(kP5, 3);
   ASSERT_TRUE(becomes(ClusterStatus::RollingBack));

@@ -11,6 +11,7 @@ namespace {
 // Delays of a small, quick cloud.
 constexpr Millis kLaunchTakes{200};
 constexpr Millis kAgentTakes{50};
+constexpr Millis kCheckTakes{60'000};
 constexpr Millis kSetupTakes{150};
 constexpr Millis kSlurmTakes{40};
 
@@ -295,6 +296,15 @@ void World::command(const MachineId& id, const agent::Command& command) {
       if (setup.role == NodeType::Compute) register_node(id, setup.node_name);
       tell_if_same_process(process, reconcile::CommandDone{id, {command_id, true, "", {}}});
     });
+  } else if (command.check) {
+    const std::string node = found->second.host_name;
+    ++checks[node];
+    after(kCheckTakes, [this, id, node, order = *command.check, command_id = command.id, process] {
+      if (!machines_.contains(id) || !machines_[id].alive) return;
+      agent::CommandResult result{command_id, true, "", {}};
+      for (const CheckKind kind : order.kinds) result.findings.push_back(check_finding(kind, node, order));
+      tell_if_same_process(process, reconcile::CommandDone{id, std::move(result)});
+    });
   } else if (command.call_again) {
     after(kSlurmTakes, [this, id, node = found->second.host_name] { register_node(id, node); });
   } else if (command.slurm) {
@@ -304,6 +314,18 @@ void World::command(const MachineId& id, const agent::Command& command) {
       tell_if_same_process(process, reconcile::CommandDone{id, std::move(result)});
     });
   }
+}
+
+CheckFinding World::check_finding(CheckKind kind, const std::string& node, const agent::CheckOrder& order) {
+  const auto verdict = verdicts.find(node);
+  CheckFinding finding{kind, verdict == verdicts.end() ? CheckVerdict::Healthy : verdict->second, "it says so", {}, {}};
+  if (kind == CheckKind::InstanceStress) return finding;
+  finding.verdict = order.peers.empty() ? CheckVerdict::NotChecked : CheckVerdict::Healthy;
+  for (const auto& peer : order.peers) {
+    finding.peers.push_back(peer.name);
+    if (unreachable.contains(peer.name)) finding.unreachable.push_back(peer.name);
+  }
+  return finding;
 }
 
 // As slurmd does: tries until slurmctld knows the node.

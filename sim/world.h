@@ -59,6 +59,9 @@ class World {
   Result<std::string> scripts = std::string("d1");  // what a fetch of lifecycle scripts gives
   std::function<std::string(const agent::Lifecycle&)> script_fault;  // how a script ends; "": well
   int script_runs = 0;
+  std::map<std::string, CheckVerdict> verdicts;  // what nodes say of themselves in a deep health check; else Healthy
+  std::set<std::string> unreachable;             // nodes that no other can reach then
+  std::map<std::string, int> checks;             // node → checks that it was told of
   int crashes = 0;
   int effects = 0;
 
@@ -90,6 +93,7 @@ class World {
   void boots(const MachineId& id);
   void enrolled(const MachineId& id, const std::string& credential);
   void command(const MachineId& id, const agent::Command& command);
+  CheckFinding check_finding(CheckKind kind, const std::string& node, const agent::CheckOrder& order);
   void register_node(const MachineId& id, const std::string& node);
   void report_nodes();
   void check();

@@ -51,6 +51,7 @@ Agent::Agent(std::unique_ptr<Link> link, Processes& processes)
       run_([&processes](const std::vector<std::string>& argv, Millis timeout) { return processes.run(argv, timeout); }),
       outbox_(boot_),
       lifecycle_(processes, [this](const std::string& digest) { return link_->fetch(digest); }),
+      checks_(processes, [this](CommandResult result) { outbox_.add_result(std::move(result)); }),
       daemons_(processes, [this](std::vector<DaemonView> views) { outbox_.set_daemons(std::move(views)); }) {}
 
 void Agent::take_commands() {
@@ -97,12 +98,13 @@ void Agent::take(const NextAnswer& answer) {
   }
   for (const auto& command : answer.commands) {
     if (command.sequence <= acknowledged_) continue;
-    if (!outbox_.repeat_result(command.id)) outbox_.add_result(carry_out(command));
+    if (!outbox_.repeat_result(command.id))
+      if (auto result = carry_out(command)) outbox_.add_result(std::move(*result));
     acknowledged_ = command.sequence;
   }
 }
 
-CommandResult Agent::carry_out(const Command& command) {
+std::optional<CommandResult> Agent::carry_out(const Command& command) {
   CommandResult result{command.id, true, "", {}};
   Result<void> done;
   if (command.setup) {
@@ -119,6 +121,11 @@ CommandResult Agent::carry_out(const Command& command) {
     done = carry_out_slurm(*command.slurm, result.steps);
   } else if (command.watch && watch_) {
     watch_->look_closely_at(*command.watch);
+  } else if (command.check) {
+    done = checks_.begin(command.id, *command.check);
+    if (done) return std::nullopt;
+  } else if (command.renew) {
+    done = link_->renew();
   } else if (command.call_again) {
     done = daemons_.send("slurmd", SIGHUP);  // it reads its configuration anew and registers; jobs go on
   } else {

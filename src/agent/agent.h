@@ -11,6 +11,7 @@
 
 #include "agent/config_folder.h"
 #include "agent/daemons.h"
+#include "agent/deep_check.h"
 #include "agent/lifecycle.h"
 #include "agent/link.h"
 #include "agent/outbox.h"
@@ -33,7 +34,8 @@ class Agent {
 
  private:
   void take(const NextAnswer& answer);
-  CommandResult carry_out(const Command& command);
+  // Nothing: the result comes later.
+  std::optional<CommandResult> carry_out(const Command& command);
   Result<void> carry_out_slurm(const std::vector<SlurmStep>& steps, std::vector<SlurmStepResult>& results);
 
   const std::string boot_;
@@ -41,6 +43,7 @@ class Agent {
   RunCommand run_;
   Outbox outbox_;
   LifecycleRunner lifecycle_;
+  DeepChecks checks_;
   Daemons daemons_;
   ConfigFolder slurm_folder_{kSlurmFolder};
   std::optional<Watch> watch_;  // once this machine is a controller

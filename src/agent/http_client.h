@@ -47,6 +47,12 @@ class HttpClient {
   explicit HttpClient(BaseUrl base, std::shared_ptr<const Trust> trust = nullptr)
       : base_(std::move(base)), trust_(std::move(trust)) {}
 
+  // From the next call on.
+  void use(std::shared_ptr<const Trust> trust) {
+    if (trust == trust_) return;
+    connection_.close();
+    trust_ = std::move(trust);
+  }
   // kUnavailable and kTimeout name the other side. Any status is a value. `bearer` "" → no Authorization.
   Result<HttpAnswer> post(std::string_view path, std::string_view bearer, std::string_view json,
                           std::chrono::milliseconds timeout);

@@ -19,6 +19,10 @@ class LinkTest : public testing::Test {
       return TestServer::json(200, "{\"credential\":\"" + credential_ + "\"}");
     }
     if (request.find("Bearer " + credential_ + "\r\n") == std::string::npos) return TestServer::json(401, "");
+    if (path == "/renew") {
+      if (renewed_.empty()) return TestServer::json(503, "");
+      return TestServer::json(200, "{\"credential\":\"" + (credential_ = renewed_) + "\"}");
+    }
     return TestServer::json(
         200, path == "/next" ? R"({"control_plane_boot":"b1","commands":[{"sequence":3,"id":"c"}]})" : "{}",
         "Connection: close\r\n");
@@ -30,9 +34,11 @@ class LinkTest : public testing::Test {
       (std::string(testing::UnitTest::GetInstance()->current_test_info()->name()) + ".credential");
   std::string token_ = "t1";
   std::string credential_ = "c1";
+  std::string renewed_;
   std::string calls_;
   TestServer server_{[this](const std::string& request) { return answer(request); }};
 
+  std::string kept() { return from_json<Identity>(parse_json(read_file(file_).value()).value())->credential; }
   void SetUp() override { std::filesystem::remove(file_); }
 };
 
@@ -45,7 +51,7 @@ TEST_F(LinkTest, EnrolsOnceAndKeepsTheCredentialPrivate) {
   EXPECT_EQ(next->commands[0].sequence, 3);
   EXPECT_TRUE(link->report({}));
   EXPECT_EQ(calls_, "/enrol /next /report ");
-  EXPECT_EQ(read_file(file_).value_or(""), "c1");
+  EXPECT_EQ(kept(), "c1");
   EXPECT_EQ(std::filesystem::status(file_).permissions(), std::filesystem::perms(0600));
 }
 
@@ -63,7 +69,21 @@ TEST_F(LinkTest, EnrolsAgainWhenRefused) {
   credential_ = "c2";
   EXPECT_EQ(link->next({}).error().code, ErrorCode::kPermission);
   EXPECT_TRUE(link->next({}));
-  EXPECT_EQ(read_file(file_).value_or(""), "c2");
+  EXPECT_EQ(kept(), "c2");
+}
+
+TEST_F(LinkTest, RenewsItsCredentialAndKeepsTheOldOneUntilThen) {
+  const auto link = this->link();
+  ASSERT_TRUE(link->next({}));
+  EXPECT_FALSE(link->renew());
+  EXPECT_EQ(kept(), "c1");
+  EXPECT_TRUE(link->next({}));
+  renewed_ = "c2";
+  ASSERT_TRUE(link->renew());
+  EXPECT_EQ(kept(), "c2");
+  EXPECT_TRUE(link->next({}));
+  EXPECT_TRUE(link->report({}));
+  EXPECT_TRUE(this->link()->next({}));  // an agent that starts anew
 }
 
 TEST_F(LinkTest, KeepsTryingTheOldCredentialWhenItCannotEnrol) {

@@ -3,6 +3,7 @@
 //   POST /enrol   Enrol      → Enrolled     once, with the one-time token of the machine's slot
 //   POST /report  Report     → {}           at once when something happened; at least once
 //   POST /next    NextCall   → NextAnswer   long poll: waits up to kLongPoll for commands
+//   POST /renew   RenewCall  → Enrolled     another credential, good with the certificate that it names
 //   POST /fetch   FetchCall  → FetchAnswer  the files of a Lifecycle; 404: ask again later
 //
 // All but /enrol carry `Authorization: Bearer <credential>`. Commands have a sequence number that grows within one
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "model/check.h"
 #include "model/names.h"
 #include "model/scripts.h"
 
@@ -39,6 +41,13 @@ struct Enrolled {
   std::string credential;
 };
 BOOST_DESCRIBE_STRUCT(Enrolled, (), (credential))
+
+// The machine's next certificate. Asked for again with the same one the answer is the same; the credential in hand is
+// good until the other one is first used.
+struct RenewCall {
+  std::string certificate;  // its fingerprint
+};
+BOOST_DESCRIBE_STRUCT(RenewCall, (), (certificate))
 
 struct HostEntry {
   std::string name;
@@ -132,6 +141,15 @@ struct SlurmStepResult {
 };
 BOOST_DESCRIBE_STRUCT(SlurmStepResult, (), (ok, output))
 
+// A deep health check. It may last: other commands are carried out meanwhile, and its result comes when it has ended.
+struct CheckOrder {
+  std::string check;  // its id: one that runs or has been answered is not begun anew
+  std::vector<CheckKind> kinds;
+  std::vector<HostEntry> peers;  // InstanceConnectivity: to be reached
+  Millis time_limit{0};          // of all of it
+};
+BOOST_DESCRIBE_STRUCT(CheckOrder, (), (check, kinds, peers, time_limit))
+
 // Exactly one member is set.
 // `call_again`: slurmctld has forgotten this node, its slurmd is made to register again. Compute machines only.
 struct Command {
@@ -144,16 +162,20 @@ struct Command {
   std::optional<std::vector<SlurmStep>> slurm;   // controller only: in order, stops at the first failure
   std::optional<std::string> watch;              // controller only: host list to look at closely ("" → none)
   std::optional<bool> call_again;
+  std::optional<CheckOrder> check;  // compute machines only
+  std::optional<bool> renew;        // make another key and certificate, and get a credential for it
 };
-BOOST_DESCRIBE_STRUCT(Command, (), (sequence, id, setup, hosts, hosts_delta, extra, slurm, watch, call_again))
+BOOST_DESCRIBE_STRUCT(Command, (),
+                      (sequence, id, setup, hosts, hosts_delta, extra, slurm, watch, call_again, check, renew))
 
 struct CommandResult {
   std::string id;
   bool ok = false;
-  std::string error;                   // what failed, with the tail of the log where that says why
-  std::vector<SlurmStepResult> steps;  // of `slurm`: one for each step carried out
+  std::string error;                     // what failed, with the tail of the log where that says why
+  std::vector<SlurmStepResult> steps;    // of `slurm`: one for each step carried out
+  std::vector<CheckFinding> findings{};  // of `check`
 };
-BOOST_DESCRIBE_STRUCT(CommandResult, (), (id, ok, error, steps))
+BOOST_DESCRIBE_STRUCT(CommandResult, (), (id, ok, error, steps, findings))
 
 // A node as slurmctld shows it (sinfo).
 struct NodeView {

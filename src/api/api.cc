@@ -33,9 +33,6 @@ tl::expected<json::object, WireError> parse_body(const std::string& body) {
 WireError not_served(const std::string& target) {
   const auto* model = operation_model(target);
   if (!model) return unknown_operation(fmt::format("There is no operation '{}'.", target));
-  if (!model->eks)
-    return unknown_operation(
-        fmt::format("{} is an operation of the service that Espalier does not serve yet.", target));
   return wire_error({ErrorCode::kInvalid,
                      fmt::format("{} is for clusters with Orchestrator.Eks; Espalier runs Slurm clusters.", target)});
 }

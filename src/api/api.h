@@ -27,6 +27,8 @@ struct Settings {
   std::string provider;
   std::string state_folder;
   std::string agent_endpoint;
+  // Release of the software that new machines get; empty: not known.
+  std::function<std::string()> newest_image;
   // Where a machine lives on this host, for Espalier.DescribeAccess; empty: nowhere.
   std::function<std::string(const MachineId&)> machine_folder;
 };

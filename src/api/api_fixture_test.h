@@ -40,6 +40,7 @@ class ApiTest : public testing::Test {
     out.account = "123456789012";
     out.version = "0.1.0";
     out.provider = "local";
+    out.newest_image = [] { return std::string("ami-22222222"); };
     return out;
   }
 

@@ -45,7 +45,8 @@ void delete_cluster(const Services& services, const Call& call, const Done& done
 }
 
 Result<json::object> describe_cluster(const Services& services, const Call& call) {
-  return read_cluster(services, call, [](const engine::View& view) { return cluster_details(view.state); });
+  const auto newest = newest_image(services);
+  return read_cluster(services, call, [&](const engine::View& view) { return cluster_details(view.state, newest); });
 }
 
 std::set<std::string> training_plans(const ClusterState& state) {

@@ -246,5 +246,16 @@ TEST_F(ListClusters, TokensAreForTheirQuery) {
   }
 }
 
+TEST_F(ClusterApi, AnUpdateMayMakeItContinuous) {
+  create_demo();
+  good("UpdateCluster", R"({"ClusterName": "demo", "NodeRecovery": "None"})");
+  EXPECT_FALSE(clusters.changes.back().continuous);
+  good("UpdateCluster",
+       R"({"ClusterName": "demo", "NodeProvisioningMode": "Continuous", "Orchestrator": {"Slurm": {}}})");
+  EXPECT_TRUE(clusters.changes.back().continuous);
+  EXPECT_EQ(call("UpdateCluster", R"({"ClusterName": "demo", "Orchestrator": {"Eks": {"ClusterArn": "x"}}})").type(),
+            "ValidationException");
+}
+
 }  // namespace
 }  // namespace espalier::api

@@ -19,6 +19,8 @@ class FakeClusters final : public engine::Clusters {
   std::vector<reconcile::AddNodes> additions;
   Result<reconcile::AddNodesAnswer> add_answer;
   std::vector<reconcile::UpdateSoftware> software_updates;
+  std::vector<reconcile::CheckHealth> checks;
+  Result<void> check_answer;
   std::vector<reconcile::ActOnNodes> actions;
   Result<reconcile::ActOnNodesAnswer> act_answer;
   std::function<void()> waiting;  // of await_event
@@ -48,6 +50,10 @@ class FakeClusters final : public engine::Clusters {
       return reply(fail(ErrorCode::kConflict, "The cluster is being deleted"));
     software_updates.push_back(request);
     reply({});
+  }
+  void check_health(const ClusterId&, const reconcile::CheckHealth& request, Changed reply) override {
+    checks.push_back(request);
+    reply(check_answer);
   }
   void act_on_nodes(const ClusterId&, const reconcile::ActOnNodes& request, NodesActedOn reply) override {
     actions.push_back(request);
@@ -88,7 +94,14 @@ class FakeClusters final : public engine::Clusters {
   Result<void> read(const ClusterId& id, const std::function<void(const engine::View&)>& reader) override {
     const auto found = states.find(id);
     if (found == states.end()) return fail(ErrorCode::kNotFound, "The cluster is gone");
-    reader(engine::View{found->second, slurm_nodes, [] { return true; },
+    reconcile::Index index;
+    index.build(found->second);
+    const auto slot_of = [&](const MachineId& machine) -> const Slot* {
+      for (const auto& [slot_id, slot] : found->second.slots)
+        if (slot.machine && slot.machine->id == machine) return &slot;
+      return nullptr;
+    };
+    reader(engine::View{found->second, index, slot_of, slurm_nodes, [] { return true; },
                         [](const Slot&) { return reconcile::Explanation{"no reason", "nothing", {}}; },
                         [](const Slot& slot) { return slot.next_try; }});
     return {};

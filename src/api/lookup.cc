@@ -25,4 +25,8 @@ Result<Cluster> cluster_row(const Services& services, const ClusterId& id) {
   return row;
 }
 
+std::string newest_image(const Services& services) {
+  return services.settings.newest_image ? services.settings.newest_image() : "";
+}
+
 }  // namespace espalier::api

@@ -10,6 +10,8 @@ Result<ClusterId> find_cluster(const Services& services, const Call& call);
 // Finds and reads it; `make` sees a consistent view for the time of its call.
 Result<json::object> read_cluster(const Services& services, const Call& call,
                                   const std::function<Result<json::object>(const engine::View&)>& make);
+// Empty when it is not known.
+std::string newest_image(const Services& services);
 // A copy of its row.
 Result<Cluster> cluster_row(const Services& services, const ClusterId& id);
 

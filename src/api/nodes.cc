@@ -20,7 +20,7 @@ class NodeFilter {
         before_(time(input, "CreationTimeBefore")) {}
   bool takes(const Slot& slot) const {
     if (slot.state == SlotState::Gone || (!slot.machine && !all_)) return false;
-    const Time created = creation_time(slot);
+    const Time created = reconcile::creation_time(slot);
     return slot.group.find(group_) != std::string::npos && (!after_ || created > *after_) &&
            (!before_ || created < *before_);
   }
@@ -31,76 +31,92 @@ class NodeFilter {
   const std::optional<Time> after_, before_;
 };
 
-// Where a node stands in a list. Nodes have no name on the wire: NAME is that of their place, "<group>-<n>" with n as a
-// number. By NAME, `created` is the same for all.
-struct Place {
-  std::int64_t created = 0;
-  std::string_view group;
-  int number = 0;
-  std::string_view id;
-  auto operator<=>(const Place&) const = default;
-};
-constexpr Time kNoTime{};
+using reconcile::Index;
 
-Place place_of(const Slot& slot, bool by_name) {
-  const Time created = by_name ? kNoTime : creation_time(slot);
-  return {created.time_since_epoch().count(), slot.group, slot.number, slot.id.value};
-}
-
-std::string text_of(const Place& place) {
-  return fmt::format("{} {} {} {}", place.created, place.group, place.number, place.id);
+// Where a page ended. Nodes have no name on the wire: NAME is that of their place, "<group>-<n>" with n as a number.
+std::string text_of(const Slot& slot) {
+  return fmt::format("{} {} {}", reconcile::creation_time(slot).time_since_epoch().count(), slot.group, slot.number);
 }
 
 // Of a text of ours, which must outlive it.
-Place read_place(std::string_view text) {
-  Place place;
+Index::Place read_place(std::string_view text) {
   const auto next = [&] {
     const auto word = text.substr(0, text.find(' '));
     text.remove_prefix(std::min(word.size() + 1, text.size()));
     return word;
   };
-  const auto number = [](std::string_view word, auto& out) {
+  const auto number = [&](auto out) {
+    const auto word = next();
     std::from_chars(word.data(), word.data() + word.size(), out);
+    return out;
   };
-  number(next(), place.created);
+  Index::Place place;
+  place.created = Time(Millis(number(std::int64_t())));
   place.group = next();
-  number(next(), place.number);
-  place.id = next();
+  place.number = number(0);
   return place;
 }
 
-// A cluster may have 100,000 nodes: one pass over them, and no more is sorted than is shown.
-Result<Page<const Slot*>> node_page(const ClusterState& state, const json::object& input, const std::string& scope) {
-  const bool by_name = text(input, "SortBy") == "NAME";
+// Visits what comes after `last` (null: all), or from it on, until a visit says no.
+template <typename Map, typename Visit>
+bool visit_after(const Map& map, const typename Map::key_type* last, bool with_it, bool descending,
+                 const Visit& visit) {
+  const auto end = descending ? map.begin() : map.end();
+  auto at = descending ? map.end() : map.begin();
+  // Going up, upper_bound leaves it out; going down, the step back from there takes it in.
+  if (last) at = with_it == descending ? map.upper_bound(*last) : map.lower_bound(*last);
+  while (at != end) {
+    if (descending) --at;
+    if (!visit(*at)) return false;
+    if (!descending) ++at;
+  }
+  return true;
+}
+
+// A cluster may have 100,000 nodes: a page costs what it shows and what the filter passes over on the way.
+Result<Page<const Slot*>> node_page(const engine::View& view, const json::object& input, const std::string& scope) {
   const bool descending = text(input, "SortOrder") == "Descending";
-  const auto before = [&](const Place& a, const Place& b) { return descending ? b < a : a < b; };
-  std::string last;
+  std::string ended;
   if (const auto token = text(input, "NextToken"); !token.empty()) {
     auto read = read_token(scope, token);
     if (!read) return tl::unexpected(read.error());
-    last = std::move(*read);
+    ended = std::move(*read);
   }
-  const auto shown_until = last.empty() ? std::nullopt : std::optional(read_place(last));
+  const Index::Place place = read_place(ended);
+  const auto* last = ended.empty() ? nullptr : &place;
+  const auto most = static_cast<std::size_t>(number(input, "MaxResults", kPageDefault));
   Page<const Slot*> page;
   const NodeFilter filter(input);
-  for (const auto& [id, slot] : state.slots)
-    if (filter.takes(slot) && (!shown_until || before(*shown_until, place_of(slot, by_name))))
-      page.items.push_back(&slot);
-  const auto most = static_cast<std::size_t>(number(input, "MaxResults", kPageDefault));
-  if (cut(page.items, most,
-          [&](const Slot* a, const Slot* b) { return before(place_of(*a, by_name), place_of(*b, by_name)); }))
-    page.next = make_token(scope, text_of(place_of(*page.items.back(), by_name)));
+  const auto take = [&](const auto& item) {
+    const Slot& slot = view.state.slots.at(item.second);
+    if (filter.takes(slot)) page.items.push_back(&slot);
+    return page.items.size() <= most;
+  };
+  if (text(input, "SortBy") == "NAME") {
+    const std::string group(place.group);
+    visit_after(view.index.by_name(), last ? &group : nullptr, true, descending, [&](const auto& item) {
+      const bool here = last && item.first == group;
+      return visit_after(item.second.by_number, here ? &place.number : nullptr, false, descending, take);
+    });
+  } else {
+    visit_after(view.index.by_creation(), last, false, descending, take);
+  }
+  if (page.items.size() > most) {
+    page.items.pop_back();
+    page.next = make_token(scope, text_of(*page.items.back()));
+  }
   return page;
 }
 
 Result<json::object> list_cluster_nodes(const Services& services, const Call& call) {
   const auto& input = call.input;
+  const auto newest = newest_image(services);
   return read_cluster(services, call, [&](const engine::View& view) -> Result<json::object> {
-    auto page = node_page(view.state, input, page_scope("ListClusterNodes", call.caller.region, input));
+    auto page = node_page(view, input, page_scope("ListClusterNodes", call.caller.region, input));
     if (!page) return tl::unexpected(page.error());
     json::array nodes;
     for (const auto* slot : page->items)
-      nodes.push_back(node_summary(view.state, *slot, flag(input, "IncludeNodeLogicalIds")));
+      nodes.push_back(node_summary(view.state, *slot, newest, flag(input, "IncludeNodeLogicalIds")));
     json::object out{{"ClusterNodeSummaries", std::move(nodes)}};
     if (!page->next.empty()) out["NextToken"] = page->next;
     return out;
@@ -108,31 +124,33 @@ Result<json::object> list_cluster_nodes(const Services& services, const Call& ca
 }
 
 // By NodeId or NodeLogicalId of the request.
-Result<const Slot*> find_node(const ClusterState& state, const json::object& input) {
+Result<const Slot*> find_node(const engine::View& view, const json::object& input) {
   const MachineId machine(text(input, "NodeId"));
   const SlotId logical(text(input, "NodeLogicalId"));
-  const auto by_machine = [&](const auto& item) { return item.second.machine && item.second.machine->id == machine; };
-  const auto found = machine.empty() ? state.slots.find(logical) : std::ranges::find_if(state.slots, by_machine);
-  if (found == state.slots.end() || found->second.state == SlotState::Gone)
-    return fail(ErrorCode::kNotFound, "Cluster {} has no node '{}'", state.cluster.name,
+  const auto by_slot = view.state.slots.find(logical);
+  const Slot* found = by_slot == view.state.slots.end() ? nullptr : &by_slot->second;
+  if (!machine.empty()) found = view.slot_of(machine);
+  if (!found || found->state == SlotState::Gone)
+    return fail(ErrorCode::kNotFound, "Cluster {} has no node '{}'", view.state.cluster.name,
                 machine.empty() ? logical.value : machine.value);
-  return &found->second;
+  return found;
 }
 
 Result<json::object> describe_cluster_node(const Services& services, const Call& call) {
   if (!member(call.input, "NodeId") == !member(call.input, "NodeLogicalId"))
     return fail(ErrorCode::kInvalid, "Pass exactly one of NodeId and NodeLogicalId");
+  const auto newest = newest_image(services);
   return read_cluster(services, call, [&](const engine::View& view) -> Result<json::object> {
-    const auto slot = find_node(view.state, call.input);
+    const auto slot = find_node(view, call.input);
     if (!slot) return tl::unexpected(slot.error());
-    return json::object{{"NodeDetails", node_details(view.state, **slot)}};
+    return json::object{{"NodeDetails", node_details(view.state, **slot, newest)}};
   });
 }
 
 // No provider of ours has interfaces that could be attached to a running machine.
 Result<json::object> attach_network_interface(const Services& services, const Call& call) {
   return read_cluster(services, call, [&](const engine::View& view) -> Result<json::object> {
-    if (const auto slot = find_node(view.state, call.input); !slot) return tl::unexpected(slot.error());
+    if (const auto slot = find_node(view, call.input); !slot) return tl::unexpected(slot.error());
     return fail(ErrorCode::kInvalid,
                 "AttachClusterNodeNetworkInterface: the provider '{}' has no network interfaces to attach; a machine "
                 "has those that its type comes with",

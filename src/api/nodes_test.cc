@@ -46,6 +46,44 @@ TEST_F(Nodes, FiltersAndPages) {
   EXPECT_EQ(list(R"("IncludeNodeLogicalIds": true, "NextToken": ")" + str(page["NextToken"]) + "\"").size(), 1u);
 }
 
+// Whatever comes and goes between two pages, each page goes on where the last one ended.
+TEST_F(Nodes, PagesTogetherAreTheList) {
+  for (const char* node : {"controller-1", "workers-1", "workers-2", "workers-3"})
+    clusters.launch(*state, node, SlotState::Ready);
+  for (const char* order : {"", R"(, "SortOrder": "Descending")", R"(, "SortBy": "NAME")",
+                            R"(, "SortBy": "NAME", "SortOrder": "Descending")"}) {
+    const std::string query = std::string(R"("InstanceGroupNameContains": "o")") + order;
+    const auto whole = list(query);
+    ASSERT_EQ(whole.size(), 4u);
+    for (int size = 1; size <= 5; ++size) {
+      json::array pages;
+      std::string token;
+      do {
+        const auto more = token.empty() ? "" : R"(, "NextToken": ")" + token + "\"";
+        auto page = good("ListClusterNodes",
+                         fmt::format(R"({{"ClusterName": "demo", {}, "MaxResults": {}{}}})", query, size, more));
+        for (auto& node : page["ClusterNodeSummaries"].as_array()) pages.push_back(node);
+        token = page.contains("NextToken") ? str(page["NextToken"]) : "";
+      } while (!token.empty() && pages.size() <= whole.size());
+      EXPECT_EQ(pages, whole) << order << " " << size;
+    }
+  }
+}
+
+TEST_F(Nodes, APageGoesOnWhenItsLastNodeIsGone) {
+  for (const char* node : {"workers-1", "workers-2", "workers-3"}) clusters.launch(*state, node, SlotState::Ready);
+  for (const char* by : {"CREATION_TIME", "NAME"}) {
+    const auto query = fmt::format(R"("SortBy": "{}")", by);
+    auto page = good("ListClusterNodes", fmt::format(R"({{"ClusterName": "demo", {}, "MaxResults": 1}})", query));
+    const auto token = str(page["NextToken"]);
+    for (auto& [id, slot] : state->slots)
+      if (slot.node_name == "workers-1") slot.state = SlotState::Gone;
+    EXPECT_EQ(list(fmt::format(R"({}, "NextToken": "{}")", query, token)).size(), 2u) << by;
+    for (auto& [id, slot] : state->slots)
+      if (slot.node_name == "workers-1") slot.state = SlotState::Ready;
+  }
+}
+
 TEST_F(Nodes, SortsNumbersAsNumbers) {
   for (int n = 4; n <= 11; ++n) {
     Slot slot;
@@ -100,11 +138,17 @@ TEST_F(Nodes, NoInterfaceCanBeAttached) {
 
 TEST(InstanceStatusOf, EveryState) {
   const std::pair<SlotState, InstanceStatus> table[] = {
-      {SlotState::Wanted, InstanceStatus::Pending},   {SlotState::Launching, InstanceStatus::Pending},
-      {SlotState::Booting, InstanceStatus::Pending},  {SlotState::Configuring, InstanceStatus::Pending},
-      {SlotState::Joining, InstanceStatus::Pending},  {SlotState::Ready, InstanceStatus::Running},
-      {SlotState::Draining, InstanceStatus::Pending}, {SlotState::Terminating, InstanceStatus::Pending},
-      {SlotState::Backoff, InstanceStatus::Failure},  {SlotState::Gone, InstanceStatus::NotFound}};
+      {SlotState::Wanted, InstanceStatus::Pending},
+      {SlotState::Launching, InstanceStatus::Pending},
+      {SlotState::Booting, InstanceStatus::Pending},
+      {SlotState::Configuring, InstanceStatus::Pending},
+      {SlotState::Joining, InstanceStatus::Pending},
+      {SlotState::Ready, InstanceStatus::Running},
+      {SlotState::Draining, InstanceStatus::Pending},
+      {SlotState::Terminating, InstanceStatus::Pending},
+      {SlotState::Backoff, InstanceStatus::Failure},
+      {SlotState::Gone, InstanceStatus::NotFound},
+      {SlotState::Checking, InstanceStatus::DeepHealthCheckInProgress}};
   for (const auto& [state, status] : table) {
     Slot slot;
     slot.state = state;

@@ -35,13 +35,14 @@ std::vector<Operation> cluster_operations();
 std::vector<Operation> node_operations();
 std::vector<Operation> batch_operations();
 std::vector<Operation> software_operations();
+std::vector<Operation> health_operations();
 std::vector<Operation> event_operations();
 std::vector<Operation> tag_operations();
 std::vector<Operation> own_operations();
 std::vector<Operation> explain_operations();
 std::vector<Operation> access_operations();
 
-// nullptr: not served.
+// nullptr: there is none, or it is for EKS.
 const Operation* find_operation(std::string_view target);
 
 }  // namespace espalier::api

@@ -20,7 +20,8 @@ json::object slurm_config(const Group& group) {
 
 // What counts as up: what Slurm can use, and what is still finishing its jobs.
 bool is_up(const Slot& slot) {
-  return slot.machine && (slot.state == SlotState::Ready || slot.state == SlotState::Draining);
+  return slot.machine &&
+         (slot.state == SlotState::Ready || slot.state == SlotState::Checking || slot.state == SlotState::Draining);
 }
 
 using Counts = std::map<std::string, int>;  // by instance type or image
@@ -71,18 +72,23 @@ void show_software(const Group& group, const Counts& images, json::object& out) 
       {"WaitIntervalInSeconds", std::chrono::duration_cast<std::chrono::seconds>(update->wait).count()}};
 }
 
+// What is known of releases: which one new machines get.
+const char* version_status(bool newest) { return newest ? "UpToDate" : "UpdateAvailable"; }
+
 // Of a group: what is up.
 struct Up {
   int count = 0;
   Counts types, images;
 };
 
-json::object group_details(const Group& group, const Up& up) {
+json::object group_details(const Group& group, const Up& up, const std::string& newest_image) {
   json::object out{{"InstanceGroupName", group.name},   {"CurrentCount", up.count},
                    {"TargetCount", group.target_count}, {"MinCount", group.min_count},
                    {"Status", enum_name(group.status)}, {"SlurmConfig", slurm_config(group)}};
   show_types(group, up.types, out);
   show_software(group, up.images, out);
+  if (!up.images.empty() && !newest_image.empty())
+    out["ImageVersionStatus"] = version_status(up.images.size() == 1 && up.images.contains(newest_image));
   echo(group.spec,
        {"LifeCycleConfig", "ExecutionRole", "ThreadsPerCore", "InstanceStorageConfigs", "OnStartDeepHealthChecks",
         "TrainingPlanArn", "OverrideVpcConfig", "ScheduledUpdateConfig", "CapacityRequirements", "NetworkInterface"},
@@ -114,13 +120,17 @@ json::object ultra_server(const std::string& domain, const std::string& instance
 }
 
 // What summary and details have in common.
-json::object node(const Cluster& cluster, const Slot& slot) {
+json::object node(const Cluster& cluster, const Slot& slot, const std::string& newest_image) {
   const std::string& type = slot.instance_type;
   json::object out{{"InstanceGroupName", slot.group}, {"InstanceType", type}, {"InstanceStatus", status_of(slot)}};
   if (!slot.machine) return out;
   const auto& machine = *slot.machine;
   out["InstanceId"] = machine.id.value;
   out["LaunchTime"] = timestamp(machine.launched_at);
+  if (!machine.image.empty()) {
+    out["LastSoftwareUpdateTime"] = timestamp(machine.launched_at);  // a machine keeps what it came with
+    if (!newest_image.empty()) out["ImageVersionStatus"] = version_status(machine.image == newest_image);
+  }
   if (!machine.address.empty()) out["PrivateDnsHostname"] = dns_name(cluster, machine.address);
   if (!machine.position.domain.empty()) out["UltraServerInfo"] = ultra_server(machine.position.domain, type);
   return out;
@@ -143,7 +153,7 @@ json::object cluster_summary(const Cluster& cluster) {
           {"ClusterStatus", enum_name(cluster.status)}};
 }
 
-json::object cluster_details(const ClusterState& state) {
+json::object cluster_details(const ClusterState& state, const std::string& newest_image) {
   json::object out = cluster_summary(state.cluster);
   if (!state.cluster.failure_message.empty()) out["FailureMessage"] = state.cluster.failure_message;
   out["NodeRecovery"] = state.cluster.node_recovery;
@@ -162,21 +172,20 @@ json::object cluster_details(const ClusterState& state) {
     return std::tie(a->created_at, a->type) < std::tie(b->created_at, b->type);
   });
   json::array shown;
-  for (const auto* group : groups) shown.push_back(group_details(*group, up[group->name]));
+  for (const auto* group : groups) shown.push_back(group_details(*group, up[group->name], newest_image));
   out["InstanceGroups"] = std::move(shown);
   return out;
 }
 
-Time creation_time(const Slot& slot) { return slot.machine ? slot.machine->launched_at : slot.created_at; }
-
-json::object node_summary(const ClusterState& state, const Slot& slot, bool with_logical_id) {
-  json::object out = node(state.cluster, slot);
+json::object node_summary(const ClusterState& state, const Slot& slot, const std::string& newest_image,
+                          bool with_logical_id) {
+  json::object out = node(state.cluster, slot, newest_image);
   if (with_logical_id) out["NodeLogicalId"] = slot.id.value;
   return out;
 }
 
-json::object node_details(const ClusterState& state, const Slot& slot) {
-  json::object out = node(state.cluster, slot);
+json::object node_details(const ClusterState& state, const Slot& slot, const std::string& newest_image) {
+  json::object out = node(state.cluster, slot, newest_image);
   out["NodeLogicalId"] = slot.id.value;
   out["CapacityType"] = "OnDemand";
   if (const auto group = state.groups.find(slot.group); group != state.groups.end())

@@ -11,15 +11,15 @@ std::map<std::string, std::vector<const Slot*>> slots_by_group(const ClusterStat
 
 json::object cluster_summary(const Cluster& cluster);
 // DescribeClusterResponse: groups in the order of their creation, the controller first among equals.
-json::object cluster_details(const ClusterState& state);
+json::object cluster_details(const ClusterState& state, const std::string& newest_image);
 
 // How a slot's state shows as InstanceStatus: on its way up Pending, between attempts Failure, Ready and Draining
 // Running, and ShuttingDown once it is not wanted any more, whatever its state.
 using reconcile::instance_status;
 // When its machine was launched, or the slot was made while it has none: what lists are sorted by.
-Time creation_time(const Slot& slot);
-json::object node_summary(const ClusterState& state, const Slot& slot, bool with_logical_id);
-json::object node_details(const ClusterState& state, const Slot& slot);
+json::object node_summary(const ClusterState& state, const Slot& slot, const std::string& newest_image,
+                          bool with_logical_id);
+json::object node_details(const ClusterState& state, const Slot& slot, const std::string& newest_image);
 
 json::object event_summary(const Cluster& cluster, const Event& event);
 // With EventDetails.EventMetadata.

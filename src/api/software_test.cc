@@ -75,5 +75,23 @@ TEST_F(Software, NodesShowTheirImage) {
   EXPECT_EQ(out.at("NodeDetails").at("CurrentImageId"), "ami-11111111");
 }
 
+TEST_F(Software, ReleasesAreComparedWithTheNewest) {
+  auto& first = *clusters.launch(*state, "workers-1", SlotState::Ready).machine;
+  auto& second = *clusters.launch(*state, "workers-2", SlotState::Ready).machine;
+  EXPECT_FALSE(workers().contains("ImageVersionStatus")) << "the provider has no releases";
+  first.image = second.image = "ami-22222222";
+  EXPECT_EQ(workers()["ImageVersionStatus"], "UpToDate");
+  second.image = "ami-11111111";
+  EXPECT_EQ(workers()["ImageVersionStatus"], "UpdateAvailable");
+  const auto node = [&](const Machine& machine) {
+    return good("DescribeClusterNode", fmt::format(R"({{"ClusterName": "demo", "NodeId": "{}"}})", machine.id.value))
+        .at("NodeDetails")
+        .as_object();
+  };
+  EXPECT_EQ(node(first).at("ImageVersionStatus"), "UpToDate");
+  EXPECT_EQ(node(second).at("ImageVersionStatus"), "UpdateAvailable");
+  EXPECT_EQ(node(second).at("LastSoftwareUpdateTime"), node(second).at("LaunchTime"));
+}
+
 }  // namespace
 }  // namespace espalier::api

@@ -67,6 +67,7 @@ reconcile::ClusterChange cluster_change(const json::object& input) {
   if (const auto* names = member(spec, "InstanceGroupsToDelete"))
     for (const auto& name : names->get_array())
       change.groups_to_delete.emplace_back(std::string_view(name.get_string()));
+  change.continuous = member(spec, "NodeProvisioningMode") != nullptr;
   if (member(spec, "NodeRecovery")) change.node_recovery = text(spec, "NodeRecovery");
   return change;
 }

@@ -15,6 +15,7 @@ struct ServeOptions {
   std::string key_file;           // empty: <state>/access.key
   int requests_per_second = 100;  // of one access key; 0: no bound
   int agent_port = 8651;
+  int agent_credential_seconds = 24 * 3600;
   std::string account = "123456789012";
   std::string region = "us-west-2";
   std::string image;          // empty: <state>/image
@@ -50,6 +51,8 @@ void for_each_option(Options& o, F&& f) {
   f("requests-per-second", o.requests_per_second,
     "Requests of one access key, on average; twice as many at once; 0: no bound");
   f("agent-port", o.agent_port, "Port on which the machines' agents report, at the bridge's address");
+  f("agent-credential-seconds", o.agent_credential_seconds,
+    "Age at which a machine's agent renews its key, certificate and credential; 0: never");
   f("account", o.account, "Account id in ARNs, 12 digits");
   f("region", o.region, "Region of requests that are not signed for one");
   f("image", o.image, "Root file system of the machines (default: <state>/image)");

@@ -57,6 +57,7 @@ void AgentHub::handle(http::Request request, http::Reply reply) {
   if (!machine) return refuse(request, reply, 401, "this credential is not valid here: enrol first");
   if (request.target == "/next") return next(*machine, request, std::move(reply));
   if (request.target == "/report") return report(*machine, request, reply);
+  if (request.target == "/renew") return renew(*machine, request, reply);
   if (request.target == "/fetch") return fetch(request, reply);
   reply(refusal(404, "no such path"));
 }
@@ -69,6 +70,19 @@ void AgentHub::enrol(const http::Request& request, const http::Reply& reply) {
                             if (credential) return reply(answer(200, agent::Enrolled{*credential}));
                             refuse(request, reply, status_of(credential.error().code), credential.error().message);
                           });
+}
+
+void AgentHub::renew(const MachineId& machine, const http::Request& request, const http::Reply& reply) {
+  const auto call = read_body<agent::RenewCall>(request, reply);
+  if (!call) return;
+  const bool fingerprint =
+      call->certificate.size() == 64 && call->certificate.find_first_not_of("0123456789abcdef") == std::string::npos;
+  if (!fingerprint && (certificates_required_ || !call->certificate.empty()))
+    return reply(refusal(400, "certificate: this is no fingerprint"));
+  listener_->agent_renews(machine, call->certificate, [reply](const Result<std::string>& credential) {
+    if (credential) return reply(answer(200, agent::Enrolled{*credential}));
+    reply(refusal(status_of(credential.error().code), credential.error().message));
+  });
 }
 
 void AgentHub::refuse(const http::Request& request, const http::Reply& reply, int status, const std::string& why) {

@@ -28,6 +28,8 @@ class AgentListener {
   using EnrolReply = std::function<void(Result<std::string> credential)>;
   // `certificate`: fingerprint of the one that the machine shows; the credential is good with it only. "" without TLS.
   virtual void agent_enrols(const agent::Enrol& enrol, const std::string& certificate, EnrolReply reply) = 0;
+  // The machine's next credential, for that certificate.
+  virtual void agent_renews(const MachineId& machine, const std::string& certificate, EnrolReply reply) = 0;
   // The machine that a credential speaks for.
   virtual std::optional<MachineId> authenticate(const std::string& credential, const std::string& certificate) = 0;
   virtual void agent_here(const MachineId& machine) = 0;
@@ -90,6 +92,7 @@ class AgentHub {
 
   void enrol(const http::Request& request, const http::Reply& reply);
   void next(const MachineId& machine, const http::Request& request, http::Reply reply);
+  void renew(const MachineId& machine, const http::Request& request, const http::Reply& reply);
   void fetch(const http::Request& request, const http::Reply& reply);
   void report(const MachineId& machine, const http::Request& request, const http::Reply& reply);
   // The machine calls. True: it was silent.

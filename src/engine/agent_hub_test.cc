@@ -22,6 +22,10 @@ class Listener final : public AgentListener {
     enrolled.push_back(enrol);
     reply(answer);
   }
+  void agent_renews(const MachineId& machine, const std::string& certificate, EnrolReply reply) override {
+    renewed.emplace_back(machine, certificate);
+    reply(answer);
+  }
   std::optional<MachineId> authenticate(const std::string& credential, const std::string& certificate) override {
     return credential == "good" && certificate == expected_certificate ? std::optional(kMachine) : std::nullopt;
   }
@@ -34,6 +38,7 @@ class Listener final : public AgentListener {
   Result<std::string> answer = std::string("good");
   std::string expected_certificate;
   std::vector<agent::Enrol> enrolled;
+  std::vector<std::pair<MachineId, std::string>> renewed;
   std::vector<MachineId> here;
   std::vector<agent::Report> reports;
   std::vector<agent::Health> healths;
@@ -80,6 +85,20 @@ TEST_F(AgentHubTest, EnrolmentIsTheListenersToDecide) {
   EXPECT_THAT(body_of(agent_.enrol("token")), HasSubstr("not yours"));
   listener_.answer = fail(ErrorCode::kUnavailable, "too early");
   EXPECT_EQ(status_of(agent_.enrol("token")), 503);
+}
+
+TEST_F(AgentHubTest, ACredentialIsRenewedForACertificateAndNothingElse) {
+  const std::string fingerprint(64, 'a');
+  const auto renew = [&](const std::string& certificate) {
+    return agent_.post("/renew", json::serialize(to_json(agent::RenewCall{certificate})));
+  };
+  EXPECT_THAT(body_of(renew(fingerprint)), HasSubstr(R"("credential":"good")"));
+  EXPECT_THAT(listener_.renewed, ElementsAre(std::pair(kMachine, fingerprint)));
+  for (const std::string& wrong : {std::string("x"), std::string(64, 'A'), std::string(65, 'a')})
+    EXPECT_EQ(status_of(renew(wrong)), 400) << wrong;
+  agent_.credential = "bad";
+  EXPECT_EQ(status_of(renew(fingerprint)), 401);
+  EXPECT_THAT(listener_.renewed, SizeIs(1));
 }
 
 TEST_F(AgentHubTest, WhatIsNoCallIsRefused) {

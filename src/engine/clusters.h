@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "model/cluster.h"
 #include "reconcile/explain.h"
+#include "reconcile/index.h"
 #include "reconcile/request.h"
 #include "reconcile/wish.h"
 #include "store/store.h"
@@ -22,6 +23,8 @@ namespace espalier::engine {
 // A view of one cluster for the time of a call: do not keep references.
 struct View {
   const ClusterState& state;
+  const reconcile::Index& index;                         // of its slots
+  std::function<const Slot*(const MachineId&)> slot_of;  // nullptr: it is no machine of the cluster's
   const std::map<std::string, agent::NodeView>&
       slurm_nodes;                      // by name, as last seen; empty before the controller is up
   std::function<bool()> topology_true;  // slurmctld was seen to agree with the plan, nothing is pending
@@ -44,6 +47,7 @@ class Clusters {
   virtual void add_nodes(const ClusterId& cluster, const reconcile::AddNodes& request, NodesAdded reply) = 0;
   // kInvalid: the provider has no such image.
   virtual void update_software(const ClusterId& cluster, const reconcile::UpdateSoftware& request, Changed reply) = 0;
+  virtual void check_health(const ClusterId& cluster, const reconcile::CheckHealth& request, Changed reply) = 0;
   virtual void act_on_nodes(const ClusterId& cluster, const reconcile::ActOnNodes& request, NodesActedOn reply) = 0;
 
   // By name or ARN within account and region. kNotFound.

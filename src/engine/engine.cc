@@ -102,6 +102,14 @@ Engine::ActorPtr Engine::find_actor(const ClusterId& id) {
   return found == actors_.end() ? nullptr : found->second;
 }
 
+Engine::ActorPtr Engine::actor_of(const MachineId& machine) {
+  const std::lock_guard lock(mutex_);
+  const auto cluster = cluster_of_machine_.find(machine);
+  if (cluster == cluster_of_machine_.end()) return nullptr;
+  const auto found = actors_.find(cluster->second);
+  return found == actors_.end() ? nullptr : found->second;
+}
+
 std::vector<Engine::ActorPtr> Engine::all_actors() {
   const std::lock_guard lock(mutex_);
   std::vector<ActorPtr> all;
@@ -160,7 +168,15 @@ Result<void> Engine::read(const ClusterId& cluster, const std::function<void(con
   const std::lock_guard lock(actor->state_mutex);
   const ClusterState& state = actor->state;
   const reconcile::Observed& observed = actor->observed;
-  reader(View{state, observed.slurm_nodes, [&] { return reconcile::topology_true(observed); },
+  reconcile::Index first;  // before its first step
+  if (!observed.index.built()) first.build(state);
+  const auto slot_of = [&](const MachineId& machine) -> const Slot* {
+    const auto found = observed.slot_of_machine.find(machine);
+    const auto slot = found == observed.slot_of_machine.end() ? state.slots.end() : state.slots.find(found->second);
+    return slot == state.slots.end() ? nullptr : &slot->second;
+  };
+  reader(View{state, observed.index.built() ? observed.index : first, slot_of, observed.slurm_nodes,
+              [&] { return reconcile::topology_true(observed); },
               [&](const Slot& slot) { return reconcile::explain(state, observed, settings_.reconcile, slot); },
               [&](const Slot& slot) { return reconcile::next_launch(state, observed, slot); }});
   return {};
@@ -255,6 +271,10 @@ void Engine::act_on_nodes(const ClusterId& cluster, const reconcile::ActOnNodes&
   ask_user(cluster, reconcile::UserActsOnNodes{request}, with_answer<reconcile::ActOnNodesAnswer>(std::move(reply)));
 }
 
+void Engine::check_health(const ClusterId& cluster, const reconcile::CheckHealth& request, Changed reply) {
+  ask_user(cluster, reconcile::UserChecksHealth{request}, without_answer(std::move(reply)));
+}
+
 void Engine::await_event(const ClusterId& cluster, std::int64_t sequence, Millis wait, std::function<void()> ready) {
   const ActorPtr actor = find_actor(cluster);
   if (!actor || wait <= Millis(0)) return ready();
@@ -302,12 +322,31 @@ std::optional<MachineId> Engine::authenticate(const std::string& credential, con
   const auto [cluster, slot_id] = owner_of(credential);
   const ActorPtr actor = find_actor(cluster);
   if (!actor) return std::nullopt;
-  const std::lock_guard lock(actor->state_mutex);
-  const auto slot = actor->state.slots.find(slot_id);
-  if (slot == actor->state.slots.end() || !slot->second.machine) return std::nullopt;
-  if (!same_secret(slot->second.credential, credential)) return std::nullopt;
   if (agent::certificate_of(credential) != certificate) return std::nullopt;  // it was taken from its machine
-  return slot->second.machine->id;
+  std::optional<MachineId> machine;
+  bool renewed = false;
+  {
+    const std::lock_guard lock(actor->state_mutex);
+    const auto slot = actor->state.slots.find(slot_id);
+    if (slot == actor->state.slots.end() || !slot->second.machine) return std::nullopt;
+    renewed = same_secret(slot->second.renewed, credential);
+    if (!renewed && !same_secret(slot->second.credential, credential)) return std::nullopt;
+    machine = slot->second.machine->id;
+  }
+  if (renewed) post(actor, reconcile::CredentialUsed{*machine, credential});
+  return machine;
+}
+
+void Engine::agent_renews(const MachineId& machine, const std::string& certificate, EnrolReply reply) {
+  const ActorPtr actor = actor_of(machine);
+  if (!actor) return reply(fail(ErrorCode::kPermission, "this machine is no cluster's"));
+  reconcile::AgentRenews input{machine, certificate, 0};
+  {
+    const std::lock_guard lock(actor->inbox_mutex);
+    input.call = ++actor->last_enrol_call;
+    actor->enrol_calls[input.call] = std::move(reply);
+  }
+  post(actor, std::move(input));
 }
 
 void Engine::agent_here(const MachineId& machine) { post_to_machine(machine, reconcile::AgentHere{machine}); }
@@ -338,14 +377,7 @@ void Engine::post(const ActorPtr& actor, reconcile::Input input) {
 }
 
 void Engine::post_to_machine(const MachineId& machine, reconcile::Input input) {
-  ClusterId cluster;
-  {
-    const std::lock_guard lock(mutex_);
-    const auto found = cluster_of_machine_.find(machine);
-    if (found == cluster_of_machine_.end()) return;
-    cluster = found->second;
-  }
-  if (const ActorPtr actor = find_actor(cluster)) post(actor, std::move(input));
+  if (const ActorPtr actor = actor_of(machine)) post(actor, std::move(input));
 }
 
 void Engine::schedule(const ActorPtr& actor) {

@@ -60,6 +60,7 @@ class Engine final : public Clusters, public AgentListener {
   void remove(const ClusterId& cluster, Changed reply) override;
   void add_nodes(const ClusterId& cluster, const reconcile::AddNodes& request, NodesAdded reply) override;
   void update_software(const ClusterId& cluster, const reconcile::UpdateSoftware& request, Changed reply) override;
+  void check_health(const ClusterId& cluster, const reconcile::CheckHealth& request, Changed reply) override;
   void act_on_nodes(const ClusterId& cluster, const reconcile::ActOnNodes& request, NodesActedOn reply) override;
   Result<ClusterId> find(const std::string& account, const std::string& region,
                          const std::string& name_or_arn) override;
@@ -74,6 +75,7 @@ class Engine final : public Clusters, public AgentListener {
   // AgentListener
   void agent_enrols(const agent::Enrol& enrol, const std::string& certificate, EnrolReply reply) override;
   std::optional<MachineId> authenticate(const std::string& credential, const std::string& certificate) override;
+  void agent_renews(const MachineId& machine, const std::string& certificate, EnrolReply reply) override;
   void agent_here(const MachineId& machine) override;
   void agent_reports(const MachineId& machine, agent::Report report) override;
   void agent_health(const MachineId& machine, agent::Health health) override;
@@ -85,6 +87,7 @@ class Engine final : public Clusters, public AgentListener {
   using Name = std::tuple<std::string, std::string, std::string>;  // account, region, name
 
   ActorPtr find_actor(const ClusterId& id);
+  ActorPtr actor_of(const MachineId& machine);
   std::vector<ActorPtr> all_actors();
   int instances_of(const std::string& account, const ClusterId& except);
   void add(const ActorPtr& actor);

@@ -405,6 +405,30 @@ TEST_F(EngineTest, CredentialSpeaksForItsMachine) {
   EXPECT_EQ(engine().authenticate(cluster.value + ".", ""), std::nullopt);
 }
 
+TEST_F(EngineTest, ARenewedCredentialTakesOverAtItsFirstUse) {
+  const ClusterId cluster = create();
+  FakeAgent agent = controller_up(cluster);
+  const MachineId machine = slot(cluster, "ctl-1").machine->id;
+  const std::string before = agent.credential, certificate(64, 'b');
+  const auto renew = [&] {
+    const auto answer = agent.post("/renew", json::serialize(to_json(agent::RenewCall{certificate})));
+    settle();
+    return from_json<agent::Enrolled>(parse_json(body_of(answer)).value())->credential;
+  };
+  const std::string next = renew();
+  EXPECT_EQ(renew(), next) << "an answer may be lost";
+  EXPECT_EQ(engine().authenticate(before, ""), machine);
+  EXPECT_EQ(engine().authenticate(next, ""), std::nullopt) << "it is bound to the certificate";
+  start("boot-2");
+  EXPECT_EQ(engine().authenticate(before, ""), machine) << "neither is used up by a restart";
+  EXPECT_EQ(engine().authenticate(next, certificate), machine);
+  settle();
+  EXPECT_EQ(engine().authenticate(before, ""), std::nullopt);
+  start("boot-3");
+  EXPECT_EQ(engine().authenticate(before, ""), std::nullopt);
+  EXPECT_EQ(engine().authenticate(next, certificate), machine);
+}
+
 TEST_F(EngineTest, AgentIsToldToSetUpOnce) {
   const ClusterId cluster = create();
   settle();

@@ -3,7 +3,9 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <filesystem>
@@ -32,6 +34,7 @@ constexpr int kProviderThreads = 16;
 constexpr int kApiThreads = 8;
 constexpr int kMostWaiting = 1000;  // requests that no thread has taken yet
 constexpr int kAgentThreads = 2;
+constexpr int kAgentConnections = 100'000;  // two of each machine
 constexpr Millis kGrace{2000};
 
 std::filesystem::path agent_program(const cli::ServeOptions& options) {
@@ -57,6 +60,22 @@ local::LocalSettings local_settings(const cli::ServeOptions& options) {
 void set_log_level(const std::string& name) {
   using enum log::Level;
   log::set_level(name == "debug" ? kDebug : name == "warn" ? kWarn : name == "error" ? kError : kInfo);
+}
+
+http::Limits agent_limits() {
+  http::Limits limits;
+  limits.connections = kAgentConnections;
+  return limits;
+}
+
+// Every connection is a file, and the bound that shells give is for interactive programs.
+void open_files_as_allowed() {
+  rlimit files{};
+  getrlimit(RLIMIT_NOFILE, &files);
+  files.rlim_cur = files.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &files);
+  if (files.rlim_cur < 2 * kAgentConnections)
+    log::info("{} files may be open at once: enough for some {} machines", files.rlim_cur, files.rlim_cur / 2);
 }
 
 Result<void> run(const cli::ServeOptions& options, const sigset_t& ending) {
@@ -86,6 +105,7 @@ Result<void> run(const cli::ServeOptions& options, const sigset_t& ending) {
   hub.require_certificates();
   settings.reconcile.quotas = {options.max_cluster_instances, options.max_account_instances};
 
+  settings.reconcile.credential_life = std::chrono::seconds(options.agent_credential_seconds);
   settings.reconcile.scripts = !options.s3_root.empty();
   ScriptFolder scripts(options.s3_root);
 
@@ -104,6 +124,11 @@ Result<void> run(const cli::ServeOptions& options, const sigset_t& ending) {
                  .provider = (*provider)->name(),
                  .state_folder = options.state,
                  .agent_endpoint = agents_at,
+                 .newest_image =
+                     [&] {
+                       const auto images = (*provider)->images();
+                       return images.empty() ? std::string() : images.front();
+                     },
                  .machine_folder = [&](const MachineId& id) { return (*provider)->machine_folder(id).string(); }},
                 door->gate.get(),
                 door->audit.get()});
@@ -123,8 +148,8 @@ Result<void> run(const cli::ServeOptions& options, const sigset_t& ending) {
   if (!api_server) return tl::unexpected(api_server.error());
   auto agent_server = http::Server::listen(
       (*provider)->host_address(), static_cast<std::uint16_t>(options.agent_port),
-      [&](http::Request request, http::Reply reply) { hub.handle(std::move(request), std::move(reply)); }, {},
-      kAgentThreads, agents_tls);
+      [&](http::Request request, http::Reply reply) { hub.handle(std::move(request), std::move(reply)); },
+      agent_limits(), kAgentThreads, agents_tls);
   if (!agent_server) return tl::unexpected(agent_server.error());
   if (auto started = engine.start(); !started) return started;
   hub.listen_for_silence();
@@ -153,7 +178,8 @@ Result<void> run(const cli::ServeOptions& options, const sigset_t& ending) {
 int serve(const cli::ServeOptions& options) {
   set_log_level(options.log_level);
   prctl(PR_SET_DUMPABLE, 0);  // keys and credentials are in memory: no core dump, and no look into it by others
-  sigset_t ending;            // blocked before the first thread starts, so that only sigwait takes them
+  open_files_as_allowed();
+  sigset_t ending;  // blocked before the first thread starts, so that only sigwait takes them
   sigemptyset(&ending);
   sigaddset(&ending, SIGTERM);
   sigaddset(&ending, SIGINT);

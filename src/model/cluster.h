@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/id.h"
 #include "base/json.h"
+#include "model/check.h"
 #include "model/names.h"
 
 namespace espalier {
@@ -75,8 +76,11 @@ struct Slot {
   std::string launch_key;  // idempotency key for the provider; empty: none in hand
   std::string token;       // the machine's agent enrols with it; secret
   std::string credential;  // the agent's after enrolment; secret
+  Time credential_at{};    // when it was given
+  std::string renewed;     // the one that comes after it, from its first use on; secret
   std::optional<Machine> machine;
   std::optional<Repair> repair;
+  std::optional<DeepCheck> check;
   std::string address;  // the controller's: a replacement gets the same; empty: any
 
   int attempts = 0;  // launches that failed since the last success
@@ -87,8 +91,8 @@ struct Slot {
 };
 BOOST_DESCRIBE_STRUCT(Slot, (),
                       (id, group, number, node_name, instance_type, state, since, created_at, wanted, image, launch_key,
-                       token, credential, machine, repair, address, attempts, next_try, failure, failure_message,
-                       conditions))
+                       token, credential, credential_at, renewed, machine, repair, check, address, attempts, next_try,
+                       failure, failure_message, conditions))
 
 // A group that waits for its MinInstanceCount: when the wait is over without it, its counts go back to these.
 struct Minimum {

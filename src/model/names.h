@@ -23,7 +23,19 @@ enum class EventLevel { Info, Warn, Error };
 enum class ResourceType { Cluster, InstanceGroup, Instance };
 
 // A slot's life. The edges and deadlines are in reconcile/slot/life.h.
-enum class SlotState { Wanted, Launching, Booting, Configuring, Joining, Ready, Draining, Terminating, Backoff, Gone };
+enum class SlotState {
+  Wanted,
+  Launching,
+  Booting,
+  Configuring,
+  Joining,
+  Ready,
+  Checking,
+  Draining,
+  Terminating,
+  Backoff,
+  Gone
+};
 
 // Facts about a slot beside its state.
 enum class ConditionType { Launched, Booted, Configured, Registered, Placed, Healthy, Schedulable };
@@ -45,8 +57,8 @@ BOOST_DESCRIBE_ENUM(SoftwareUpdateStatus, Pending, InProgress, Succeeded, Failed
 BOOST_DESCRIBE_ENUM(NodeType, Controller, Login, Compute)
 BOOST_DESCRIBE_ENUM(EventLevel, Info, Warn, Error)
 BOOST_DESCRIBE_ENUM(ResourceType, Cluster, InstanceGroup, Instance)
-BOOST_DESCRIBE_ENUM(SlotState, Wanted, Launching, Booting, Configuring, Joining, Ready, Draining, Terminating, Backoff,
-                    Gone)
+BOOST_DESCRIBE_ENUM(SlotState, Wanted, Launching, Booting, Configuring, Joining, Ready, Checking, Draining, Terminating,
+                    Backoff, Gone)
 BOOST_DESCRIBE_ENUM(ConditionType, Launched, Booted, Configured, Registered, Placed, Healthy, Schedulable)
 BOOST_DESCRIBE_ENUM(FailureClass, None, Shortage, Quota, Throttling, WrongConfiguration, BadMachine, Bootstrap, Unknown)
 BOOST_DESCRIBE_ENUM(RepairKind, Reboot, Replace)

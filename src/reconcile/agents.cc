@@ -12,6 +12,7 @@ namespace espalier::reconcile {
 
 namespace {
 
+constexpr Millis kRenewAgain = std::chrono::minutes(10);
 constexpr Millis kSuspicionPause = std::chrono::minutes(1);
 
 // Those of the partition that slurmctld must have in its saved state.
@@ -61,6 +62,12 @@ void note_version(Work& work, const Slot& slot, const std::string& slurm) {
   work.places_changed();
 }
 
+std::string new_credential(Work& work, const Slot& slot, const std::string& certificate) {
+  std::string out = fmt::format("{}.{}.{}", work.state.cluster.id.value, slot.id.value, work.context.secret(32));
+  if (!certificate.empty()) out += "." + certificate;
+  return out;
+}
+
 // Somebody has a token who should not. An event, but not one for each try.
 void suspect(Work& work, const Slot& slot, std::string_view what) {
   const auto [last, first] = work.observed.enrolment_refused.try_emplace(slot.id, work.now());
@@ -91,19 +98,56 @@ void on_agent_enrols(Work& work, const AgentEnrols& call) {
     return refuse(ErrorCode::kPermission, "this token was used before");
   }
   if (slot->credential.empty()) {
-    std::string& credential = work.touch(*slot).credential;
-    credential = fmt::format("{}.{}.{}", work.state.cluster.id.value, slot->id.value, work.context.secret(32));
-    if (!call.certificate.empty()) credential += "." + call.certificate;
+    work.touch(*slot).credential = new_credential(work, *slot, call.certificate);
+    slot->credential_at = work.now();
     work.set(*slot, ConditionType::Booted, true, "its agent has enrolled");
   }
   note_version(work, *slot, call.slurm);
   work.effect(EnrolAnswer{call.call, slot->credential});
 }
 
+void on_agent_renews(Work& work, const AgentRenews& call) {
+  Slot* slot = work.slot_of(call.machine);
+  if (!slot || slot->credential.empty()) {
+    work.effect(EnrolAnswer{call.call, fail(ErrorCode::kPermission, "this machine has no credential")});
+    return;
+  }
+  // Again with the same certificate: the answer was lost.
+  if (slot->renewed.empty() || agent::certificate_of(slot->renewed) != call.certificate)
+    work.touch(*slot).renewed = new_credential(work, *slot, call.certificate);
+  work.effect(EnrolAnswer{call.call, slot->renewed});
+}
+
+void on_credential_used(Work& work, const CredentialUsed& used) {
+  Slot* slot = work.slot_of(used.machine);
+  if (!slot || slot->renewed.empty() || slot->renewed != used.credential) return;
+  work.touch(*slot).credential = std::exchange(slot->renewed, "");
+  slot->credential_at = work.now();
+  work.observed.renewals.erase(used.machine);
+  work.look_at(*slot);
+}
+
+void renew_credential(Work& work, const Slot& slot) {
+  const Millis life = work.settings().credential_life;
+  if (life == Millis(0) || slot.credential.empty()) return;
+  // Spread by the slot, so that machines that came together do not call together.
+  const auto spread = Millis(static_cast<std::int64_t>(std::hash<SlotId>()(slot.id) % 1000) * life.count() / 10'000);
+  const auto told = work.observed.renewals.find(slot.machine->id);
+  const Time due = told != work.observed.renewals.end() ? told->second : slot.credential_at + life - spread;
+  if (work.now() < due) return work.look_at(slot, due);
+  if (!work.observed.agents.contains(slot.machine->id)) return;
+  work.observed.renewals[slot.machine->id] = work.now() + kRenewAgain;
+  work.look_at(slot, work.now() + kRenewAgain);
+  agent::Command command;
+  command.renew = true;
+  work.send(slot.machine->id, std::move(command));
+}
+
 void on_agent_here(Work& work, const MachineId& machine) {
   Slot* slot = work.slot_of(machine);
   if (!slot) return;
   work.observed.agents.insert(machine);
+  work.observed.checks_sent.erase(machine);
   work.observed.setup_sent.erase(machine);  // it may never have got it
   work.observed.hosts_sent.erase(machine);
   work.observed.hosts_changed_at = work.now();

@@ -38,7 +38,7 @@ void scaling_event(Work& work, const Group& group, EventLevel level, std::string
   Event& event = record(work.touch_cluster(), work.out.changes.events, work.context, ResourceType::InstanceGroup, level,
                         std::move(description));
   event.group = group.name;
-  json::object metadata{{"InstanceCount", work.index().group(group.name).all_in(SlotState::Ready)},
+  json::object metadata{{"InstanceCount", work.index().group(group.name).all_up()},
                         {"TargetCount", group.target_count},
                         {"MinCount", group.min_count}};
   add_failure(metadata, failure);

@@ -127,6 +127,9 @@ Explanation explain_state(const ClusterState& state, const Observed& observed, c
       return explain_joining(observed, slot);
     case SlotState::Ready:
       return explain_ready(state, observed, settings, slot);
+    case SlotState::Checking:
+      return {"a deep health check: its jobs end first, then its machine is tried",
+              "Slurm gets the node back, or the machine is drained or replaced, as the check has it", std::nullopt};
     case SlotState::Draining:
       return explain_draining(observed, slot);
     case SlotState::Terminating:

@@ -50,9 +50,9 @@ class ExplainTest : public testing::Test {
 };
 
 TEST_F(ExplainTest, EveryStateHasAReasonAndANextStep) {
-  for (const SlotState state :
-       {SlotState::Wanted, SlotState::Launching, SlotState::Booting, SlotState::Configuring, SlotState::Joining,
-        SlotState::Ready, SlotState::Draining, SlotState::Terminating, SlotState::Backoff, SlotState::Gone}) {
+  for (const SlotState state : {SlotState::Wanted, SlotState::Launching, SlotState::Booting, SlotState::Configuring,
+                                SlotState::Joining, SlotState::Ready, SlotState::Checking, SlotState::Draining,
+                                SlotState::Terminating, SlotState::Backoff, SlotState::Gone}) {
     EXPECT_NE(why(state).because, "") << enum_name(state);
     EXPECT_NE(why(state).next, "") << enum_name(state);
   }

@@ -9,6 +9,8 @@ bool waits_for_pool(const Slot& slot) {
          (slot.state == SlotState::Wanted || (slot.state == SlotState::Backoff && !slot.next_try.has_value()));
 }
 
+Time creation_time(const Slot& slot) { return slot.machine ? slot.machine->launched_at : slot.created_at; }
+
 int Index::OfGroup::wanted_count() const { return std::accumulate(wanted.begin(), wanted.end(), 0); }
 
 int Index::OfGroup::under_way() const {
@@ -36,7 +38,10 @@ void Index::put(const Slot& slot) {
   const auto [found, is_new] = entries_.try_emplace(slot.id);
   Entry& entry = found->second;
   if (is_new) {
-    entry.group = &groups_[slot.group];
+    const auto group = groups_.try_emplace(slot.group).first;
+    entry.group = &group->second;
+    entry.place = {creation_time(slot), group->first, slot.number};
+    by_creation_[entry.place] = slot.id;
     entry.group->by_number[slot.number] = slot.id;
     entry.number = slot.number;
     entry.node_name = slot.node_name;
@@ -48,6 +53,11 @@ void Index::put(const Slot& slot) {
   if (is_new || entry.state != slot.state) {
     in_state_[static_cast<std::size_t>(slot.state)].insert(slot.id);
     ++versions_[static_cast<std::size_t>(slot.state)];
+  }
+  if (const Time created = creation_time(slot); created != entry.place.created) {
+    by_creation_.erase(entry.place);
+    entry.place.created = created;
+    by_creation_[entry.place] = slot.id;
   }
   entry.state = slot.state;
   entry.wanted = slot.wanted;
@@ -70,6 +80,7 @@ void Index::drop(const SlotId& id) {
   entry.group->waiting.erase(entry.number);
   entry.group->by_number.erase(entry.number);
   by_node_.erase(entry.node_name);
+  by_creation_.erase(entry.place);
   entries_.erase(found);
 }
 

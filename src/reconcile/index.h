@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -18,14 +19,24 @@
 
 namespace espalier::reconcile {
 
-inline constexpr std::size_t kSlotStates = 10;
+inline constexpr std::size_t kSlotStates = 11;
 using CountByState = std::array<int, kSlotStates>;
 
 // A slot that waits for a pool: it may be launched as soon as one is granted.
 bool waits_for_pool(const Slot& slot);
 
+// When its machine was launched, or else the slot made.
+Time creation_time(const Slot& slot);
+
 class Index {
  public:
+  // Where a slot stands among all, by the time of its creation.
+  struct Place {
+    Time created{};
+    std::string_view group;
+    int number = 0;
+    auto operator<=>(const Place&) const = default;
+  };
   struct OfGroup {
     std::map<int, SlotId> by_number;  // all slots
     std::set<int> waiting;            // numbers of those that wait for a pool
@@ -33,6 +44,9 @@ class Index {
     CountByState wanted{};
     [[nodiscard]] int wanted_in(SlotState state) const { return wanted[static_cast<std::size_t>(state)]; }
     [[nodiscard]] int all_in(SlotState state) const { return all[static_cast<std::size_t>(state)]; }
+    // Its machine has been made ready: it is used, or is being checked.
+    [[nodiscard]] int wanted_up() const { return wanted_in(SlotState::Ready) + wanted_in(SlotState::Checking); }
+    [[nodiscard]] int all_up() const { return all_in(SlotState::Ready) + all_in(SlotState::Checking); }
     [[nodiscard]] int wanted_count() const;
     // Has a machine, or may have one soon, and is not usable yet.
     [[nodiscard]] int under_way() const;
@@ -44,6 +58,9 @@ class Index {
   void put(const Slot& slot);
   void drop(const SlotId& id);
 
+  // All slots, in two orders.
+  [[nodiscard]] const std::map<Place, SlotId>& by_creation() const { return by_creation_; }
+  [[nodiscard]] const std::map<std::string, OfGroup>& by_name() const { return groups_; }
   // A group without slots has an empty entry.
   [[nodiscard]] const OfGroup& group(const std::string& name) const;
   [[nodiscard]] const std::set<SlotId>& in_state(SlotState state) const {
@@ -59,6 +76,7 @@ class Index {
     OfGroup* group = nullptr;
     std::string node_name;
     int number = 0;
+    Place place;
     SlotState state = SlotState::Wanted;
     bool wanted = true;
     bool waiting = false;
@@ -68,6 +86,7 @@ class Index {
 
   bool built_ = false;
   std::map<std::string, OfGroup> groups_;
+  std::map<Place, SlotId> by_creation_;
   std::array<std::set<SlotId>, kSlotStates> in_state_;
   std::array<std::uint64_t, kSlotStates> versions_{};
   std::unordered_map<SlotId, Entry> entries_;

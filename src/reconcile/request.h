@@ -76,6 +76,16 @@ struct UpdateSoftware {
   Millis wait{0};
 };
 
+// StartClusterHealthCheck.
+struct GroupCheck {
+  std::string group;
+  std::vector<MachineId> machines;  // empty: all that are Ready
+  std::vector<CheckKind> kinds;
+};
+struct CheckHealth {
+  std::vector<GroupCheck> groups;
+};
+
 using UserAnswer = std::variant<std::monostate, AddNodesAnswer, ActOnNodesAnswer>;
 
 }  // namespace espalier::reconcile

@@ -13,6 +13,8 @@ InstanceStatus instance_status(const Slot& slot) {
       return InstanceStatus::Pending;
     case SlotState::Ready:
       return InstanceStatus::Running;
+    case SlotState::Checking:
+      return InstanceStatus::DeepHealthCheckInProgress;
     case SlotState::Draining:  // its machine is being replaced
     case SlotState::Terminating:
       return InstanceStatus::Pending;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "reconcile/agents.h"
+#include "reconcile/check/check.h"
 #include "reconcile/cluster/cluster.h"
 #include "reconcile/events.h"
 #include "reconcile/group/group.h"
@@ -32,6 +33,7 @@ struct Learn {
   void operator()(const UserUpdatesSoftware& in) const {
     work.out.user.push_back(on_update_software(work, in.request));
   }
+  void operator()(const UserChecksHealth& in) const { answer(on_user_checks(work, in.request)); }
   void operator()(const MachinesListed& in) const { on_listed(work, in); }
   void operator()(const LaunchDone& in) const { on_launch_done(work, in); }
   void operator()(const TerminateDone& in) const { on_terminate_done(work, in); }
@@ -43,6 +45,8 @@ struct Learn {
       on_machine_lost(work, in.machine, fmt::format("Instance {} has ended", in.machine.value));
   }
   void operator()(const AgentEnrols& in) const { on_agent_enrols(work, in); }
+  void operator()(const AgentRenews& in) const { on_agent_renews(work, in); }
+  void operator()(const CredentialUsed& in) const { on_credential_used(work, in); }
   void operator()(const AgentHere& in) const { on_agent_here(work, in.machine); }
   void operator()(const CommandDone& in) const {
     Slot* slot = work.slot_of(in.machine);
@@ -50,7 +54,7 @@ struct Learn {
     const auto setup = work.observed.setup_sent.find(in.machine);
     if (setup != work.observed.setup_sent.end() && setup->second == in.result.id)
       on_setup_done(work, *slot, in.result);
-    else if (is_controller(in.machine))
+    else if (!on_check_done(work, *slot, in.result) && is_controller(in.machine))
       on_batch_done(work, in.result);
   }
   void operator()(const NodesSeen& in) const {
@@ -118,6 +122,7 @@ void settle(Work& work) {
     watch_scripts(work, group);
   }
   advance_slots(work);
+  judge_checks(work);
   // After them: nothing else may happen when the last machine of a batch has become Ready.
   for (auto& [name, group] : work.state.groups) settle_update(work, group);
   decide_repairs(work);

@@ -48,6 +48,9 @@ struct UserActsOnNodes {
 struct UserUpdatesSoftware {
   UpdateSoftware request;  // with an image that the provider has
 };
+struct UserChecksHealth {
+  CheckHealth request;
+};
 struct MachinesListed {
   std::vector<ProvidedMachine> machines;  // all of this cluster
 };
@@ -67,9 +70,18 @@ struct AgentEnrols {
   SlotId slot;
   MachineId machine;
   std::string token;
-  std::int64_t call = 0;   // named again in EnrolAnswer
-  std::string slurm{};      // see agent::Enrol
+  std::int64_t call = 0;      // named again in EnrolAnswer
+  std::string slurm{};        // see agent::Enrol
   std::string certificate{};  // fingerprint of the one that the machine showed
+};
+struct AgentRenews {  // its certificate, and with it its credential
+  MachineId machine;
+  std::string certificate;  // fingerprint of the next one
+  std::int64_t call = 0;    // as in AgentEnrols
+};
+struct CredentialUsed {  // a renewed one, for the first time: the one before it ends
+  MachineId machine;
+  std::string credential;
 };
 struct AgentHere {  // it called for the first time since it or the control plane started
   MachineId machine;
@@ -113,10 +125,10 @@ struct PoolSeen {  // the pool has been closed, or (without a value) opened agai
 struct VolumesRemoved {
   Result<void> result;
 };
-using Input =
-    std::variant<UserChange, UserDelete, UserAddsNodes, UserActsOnNodes, UserUpdatesSoftware, MachinesListed,
-                 LaunchDone, TerminateDone, MachineExited, AgentEnrols, AgentHere, CommandDone, NodesSeen, HealthSeen,
-                 AgentSilent, AgentBack, RebootDone, ScriptsFetched, Granted, PoolSeen, VolumesRemoved>;
+using Input = std::variant<UserChange, UserDelete, UserAddsNodes, UserActsOnNodes, UserUpdatesSoftware,
+                           UserChecksHealth, MachinesListed, LaunchDone, TerminateDone, MachineExited, AgentEnrols,
+                           AgentRenews, CredentialUsed, AgentHere, CommandDone, NodesSeen, HealthSeen, AgentSilent,
+                           AgentBack, RebootDone, ScriptsFetched, Granted, PoolSeen, VolumesRemoved>;
 
 // ---- what is to be done ----------------------------------------------------------------------------------------
 struct ListMachines {};
@@ -183,7 +195,12 @@ struct Settings {
   Millis unknown_kept{120'000};          // a slot that nobody wants any more, after a launch whose outcome is not known
   Millis relist{5 * 60'000};             // the provider's machines are compared with the slots so often
   RepairSettings repair;
-  bool scripts = false;  // lifecycle scripts can be fetched, and are run
+  Millis check_busy{10 * 60'000};       // a deep health check waits so long for a node's jobs to end
+  Millis check_gather{5 * 60'000};      // … and for new machines of its group, to be tried with each other
+  Millis check_limit{2 * 3600 * 1000};  // then its programs are killed
+  Millis check_answer{60'000};          // … and so much later its answer is given up
+  Millis credential_life{0};            // then an agent is told to renew its credential; 0: never
+  bool scripts = false;                 // lifecycle scripts can be fetched, and are run
   Millis script_time_limit{30 * 60'000};
   int script_tries = 3;                         // on one machine
   Delays script{Millis(5000), Millis(60'000)};  // between them, and between tries to fetch
@@ -210,13 +227,15 @@ struct Observed {
   std::set<MachineId> terminating;            // calls under way
   std::map<MachineId, Time> terminate_after;  // a failed terminate is tried again then
   std::map<MachineId, SlotId> slot_of_machine;
-  std::set<MachineId> exited;                   // machines that ended before their launch was known
-  std::set<MachineId> missing;                  // not in the last list although a slot has it: gone when missing twice
-  std::optional<Time> list_at;                  // list again then
-  std::set<MachineId> agents;                   // those that have called
-  std::map<SlotId, Time> enrolment_refused;     // when an event last said so
-  std::map<MachineId, std::string> setup_sent;  // machine → id of the command under way
-  std::set<MachineId> rebooting;                // calls under way
+  std::set<MachineId> exited;                    // machines that ended before their launch was known
+  std::set<MachineId> missing;                   // not in the last list although a slot has it: gone when missing twice
+  std::optional<Time> list_at;                   // list again then
+  std::set<MachineId> agents;                    // those that have called
+  std::map<SlotId, Time> enrolment_refused;      // when an event last said so
+  std::map<MachineId, std::string> setup_sent;   // machine → id of the command under way
+  std::set<MachineId> rebooting;                 // calls under way
+  std::map<MachineId, std::string> checks_sent;  // machine → id of the command under way
+  std::map<MachineId, Time> renewals;            // when its agent is told again
 
   // Health.
   struct Sick {

@@ -40,6 +40,7 @@ struct ClusterChange {
   std::vector<GroupWish> groups;
   std::vector<std::string> groups_to_delete;
   std::optional<std::string> node_recovery;
+  bool continuous = false;                    // true: provisioned so from now on
   std::optional<std::string> topology{};      // auto, tree, block, off
   std::map<std::string, std::string> tags{};  // to set, by key
   std::vector<std::string> tags_to_delete{};  // those that are not there do no harm

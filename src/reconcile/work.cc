@@ -80,7 +80,7 @@ bool Work::move(Slot& slot, Cause cause) {
   if (observed.controller != slot.id) return true;
   // What the others may do depends on the controller.
   for (const SlotState waiting :
-       {SlotState::Configuring, SlotState::Joining, SlotState::Draining, SlotState::Terminating})
+       {SlotState::Configuring, SlotState::Joining, SlotState::Checking, SlotState::Draining, SlotState::Terminating})
     look_at(waiting);
   return true;
 }
@@ -115,6 +115,8 @@ void Work::take_machine(Slot& slot) {
   observed.hosts_sent.erase(id);
   observed.terminate_after.erase(id);
   observed.rebooting.erase(id);
+  observed.checks_sent.erase(id);
+  observed.renewals.erase(id);
   observed.health.erase(id);
   observed.silent.erase(id);
   observed.script_tries.erase(id);
@@ -125,6 +127,7 @@ void Work::take_machine(Slot& slot) {
   slot.launch_key.clear();
   slot.token.clear();
   slot.credential.clear();
+  slot.renewed.clear();
   slot.conditions.clear();
 }
 

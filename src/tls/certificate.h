@@ -24,7 +24,9 @@ Result<Certificate> read_certificate(const std::filesystem::path& chain, const s
 // for all of `names` (DNS names and addresses).
 Result<Certificate> self_made_certificate(const std::filesystem::path& folder, const std::string& name,
                                           const std::vector<std::string>& names);
-// The same for one that is known by its fingerprint alone: made once, and kept for ever.
+// Of a machine, known by its fingerprint: in no file.
+Result<Certificate> new_certificate(const std::string& name);
+// Like self_made_certificate, for one that is known by its fingerprint alone: made once, and kept for ever.
 Result<Certificate> pinned_certificate(const std::filesystem::path& folder, const std::string& name);
 // SHA-256 of the first certificate's DER form, 64 hexadecimal digits in lower case: what a client can pin.
 Result<std::string> fingerprint(const std::string& chain);

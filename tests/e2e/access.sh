@@ -111,6 +111,8 @@ done
 say "TLS, after a restart with the keys that were made"
 stop_service
 expect_failure 1 'TLS|tls' "$ESPALIER_BUILD/espalier" serve --state $state --listen 0.0.0.0:8650 --image "$ESPALIER_NODE_IMAGE"
+identity=$(find $state -name credential | head -1)
+old=$(cat "$identity")
 "$ESPALIER_BUILD/espalier" serve --state $state --listen 0.0.0.0:8650 --tls self-signed --image "$ESPALIER_NODE_IMAGE" \
   >>$stage/serve.log 2>&1 &
 service=$!
@@ -122,6 +124,24 @@ as "${boss[@]}" list-clusters >/dev/null
 bundle='' expect_failure 255 'SSL|certificate' as "${boss[@]}" list-clusters
 expect_equal "plain HTTP" 000 "$(curl -s -m 5 -o /dev/null -w '%{http_code}' http://127.0.0.1:8650 || true)"
 wait_until 60 env "$ESPALIER_BUILD/espalier" --endpoint $url nodes trellis
+
+say "agents renew what they show; what they showed before is worth nothing"
+stop_service
+"$ESPALIER_BUILD/espalier" serve --state $state --listen 0.0.0.0:8650 --tls self-signed --image "$ESPALIER_NODE_IMAGE" \
+  --agent-credential-seconds 1 >>$stage/serve.log 2>&1 &
+service=$!
+renewed() { [ "$(jq -r .certificate "$identity")" != "$(jq -r .certificate <<<"$old")" ]; }
+wait_until 30 renewed
+speak_as() {  # IDENTITY: as a machine's agent would
+  jq -r .certificate <<<"$1" >$stage/agent.crt
+  jq -r .key <<<"$1" >$stage/agent.key
+  curl -sk -m 5 -o /dev/null -w '%{http_code}' --cert $stage/agent.crt --key $stage/agent.key \
+    -H "Authorization: Bearer $(jq -r .credential <<<"$1")" "https://$agents/report" -d '{}'
+}
+speaks_no_more() { [ "$(speak_as "$old" | tee /dev/stderr)" = 401 ]; }
+wait_until 20 speaks_no_more
+! grep -qF -- "$(jq -r .credential <<<"$old")" $stage/serve.log || fail "an agent's credential is in the log"
+expect_equal "another's key with its credential" 401 "$(speak_as "$(jq -c --argjson old "$old" '.certificate = $old.certificate | .key = $old.key' "$identity")")"
 
 say "secrets stay where they belong"
 cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\0' ' ' >$stage/processes || true

@@ -256,14 +256,20 @@ no_leaf_is() { ! slurm_leaves | grep " $1\$"; }
 
 # ---- the official clients
 
-# run_client COMMAND…: COMMAND ENDPOINT SCENARIO carries out the scenario of tests/clients on a control plane of its own.
+# run_client COMMAND…: COMMAND ENDPOINT SCENARIO carries out the scenario of tests/clients on a control plane of its own,
+# which takes nothing but signatures of a temporary key.
 run_client() {
+  local key
   cp -r "$repository/tests/clients/." $stage/files/
   start_service --max-cluster-instances 20
   # A group of this type is on its way for so long that it can be seen to be.
   expect_match "a slow pool" '^200' "$(call Espalier.UpdateCapacity '{"Pools":{"ml.c5.9xlarge":{"LaunchTimeMillis":10000}}}')"
   region=eu-central-1
-  in_client AWS_DEFAULT_REGION=$region AWS_DATA_PATH=/usr/lib/python3/dist-packages/awscli/botocore/data \
+  key=$(esp --json access create client --role admin --lifetime 1h)
+  expect_match "unsigned" '^403 .*MissingAuthenticationToken' "$(call SageMaker.ListClusters '{}')"
+  in_client AWS_ACCESS_KEY_ID="$(jq -r .AccessKey.AccessKeyId <<<"$key")" \
+    AWS_SECRET_ACCESS_KEY="$(jq -r .SecretAccessKey <<<"$key")" AWS_SESSION_TOKEN="$(jq -r .SessionToken <<<"$key")" \
+    AWS_DEFAULT_REGION=$region AWS_DATA_PATH=/usr/lib/python3/dist-packages/awscli/botocore/data \
     "$@" $endpoint /mnt/scenario/scenario.json
   nothing_left
   stop_service

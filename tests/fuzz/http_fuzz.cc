@@ -47,7 +47,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   for (std::size_t sent = 0; sent < size;) {
     const ssize_t n = send(fd, data + sent, size - sent, MSG_NOSIGNAL);
-    if (n <= 0) break;  // refused in the middle
+    if (n < 0 && errno == EINTR) continue;  // the fuzzer's own alarm
+    if (n <= 0) break;                      // refused in the middle
     sent += static_cast<std::size_t>(n);
   }
   shutdown(fd, SHUT_WR);
@@ -55,6 +56,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (;;) {
     const ssize_t n = recv(fd, piece, sizeof piece, 0);
     if (n == 0 || (n < 0 && errno == ECONNRESET)) break;
+    if (n < 0 && errno == EINTR) continue;
     if (n < 0) std::abort();  // it hangs
   }
   close(fd);

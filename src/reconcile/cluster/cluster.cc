@@ -16,8 +16,7 @@ namespace {
 bool in_service(Work& work) {
   return std::ranges::all_of(work.state.groups, [&](const auto& item) {
     const Group& group = item.second;
-    return group.type == NodeType::Compute || group.target_count == 0 ||
-           work.index().group(group.name).all_in(SlotState::Ready) > 0;
+    return group.type == NodeType::Compute || group.target_count == 0 || work.index().group(group.name).all_up() > 0;
   });
 }
 
@@ -25,7 +24,7 @@ bool in_service(Work& work) {
 std::string failure_message(Work& work) {
   std::string text;
   for (const auto& [name, group] : work.state.groups) {
-    const int waiting = group.target_count - work.index().group(name).wanted_in(SlotState::Ready);
+    const int waiting = group.target_count - work.index().group(name).wanted_up();
     if (group.failure_message.empty() || group.deleting || waiting <= 0) continue;
     text += fmt::format("{}{}: {} of {} instances wait: {}", text.empty() ? "" : " ", name, waiting, group.target_count,
                         group.failure_message);
@@ -80,12 +79,32 @@ ClusterState create(const ClusterWish& wish, const Context& context, std::vector
   return state;
 }
 
+namespace {
+
+// From all or nothing; there is no way back, on the wire neither.
+Result<void> make_continuous(Work& work) {
+  const Cluster& cluster = work.state.cluster;
+  if (cluster.continuous) return {};
+  if (cluster.change || cluster.status == ClusterStatus::Failed)
+    return fail(ErrorCode::kConflict, "Cluster {} is {}: its NodeProvisioningMode can be changed when that has ended",
+                cluster.name, enum_name(cluster.status));
+  work.touch_cluster().continuous = true;
+  work.state.cluster.spec["NodeProvisioningMode"] = "Continuous";
+  cluster_event(work, EventLevel::Info,
+                fmt::format("Cluster {} is provisioned continuously from now on", cluster.name));
+  return {};
+}
+
+}  // namespace
+
 Result<void> on_user_change(Work& work, const ClusterChange& change) {
   if (auto ok = check(change, work.state, work.settings().quotas, work.context.instances_elsewhere); !ok) return ok;
   auto tags = changed_tags(work.state.cluster.spec, change);
   if (!tags) return tl::unexpected(tags.error());
   if (auto& spec = work.state.cluster.spec; *tags != tags_of(spec)) work.touch_cluster().spec["Tags"] = to_wire(*tags);
   if (change.topology) set_topology(work, *change.topology);
+  if (change.continuous)
+    if (auto ok = make_continuous(work); !ok) return ok;
   const bool counts = !change.groups.empty() || !change.groups_to_delete.empty();
   if (!work.state.cluster.continuous && counts)
     if (auto ok = begin_whole(work); !ok) return ok;

@@ -12,7 +12,7 @@ bool is_complete(Work& work) {
   return std::ranges::all_of(work.state.groups, [&](const auto& item) {
     const Group& group = item.second;
     const Index::OfGroup& slots = work.index().group(group.name);
-    return !group.deleting && slots.wanted_in(SlotState::Ready) == group.target_count &&
+    return !group.deleting && slots.wanted_up() == group.target_count &&
            std::ssize(slots.by_number) == group.target_count;
   });
 }

@@ -126,7 +126,7 @@ void match_target(Work& work, Group& group) {
 
 void settle_group(Work& work, Group& group) {
   const Index::OfGroup& slots = work.index().group(group.name);
-  const int ready = slots.wanted_in(SlotState::Ready);
+  const int ready = slots.wanted_up();
   const bool complete = ready == group.target_count && std::ssize(slots.by_number) == group.target_count;
   if (!work.deleting()) note_scaling(work, group, !complete);
   if (group.failure != FailureClass::None && ready == group.target_count) {

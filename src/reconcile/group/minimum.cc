@@ -5,7 +5,7 @@
 namespace espalier::reconcile {
 
 void note_minimum(Work& work, Group& group, int minimum) {
-  const int ready = work.index().group(group.name).wanted_in(SlotState::Ready);
+  const int ready = work.index().group(group.name).wanted_up();
   if (minimum == group.min_count) return;
   if (ready >= minimum) {
     work.touch(group).minimum.reset();

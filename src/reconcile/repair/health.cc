@@ -132,15 +132,6 @@ std::set<FaultKind> common_faults(const Work& work) {
   return common;
 }
 
-int under_repair(Work& work, const std::string& group) {
-  int count = 0;
-  for (const auto& [number, id] : work.index().group(group).by_number) {
-    const Slot* slot = work.slot(id);
-    count += slot->wanted && slot->repair && slot->repair->own && !slot->repair->done ? 1 : 0;
-  }
-  return count;
-}
-
 // After the grace that faults have to pass, and once.
 void tell(Work& work, Slot& slot, const Fault& fault) {
   const auto condition = slot.conditions.find(std::string(enum_name(ConditionType::Healthy)));
@@ -163,6 +154,15 @@ void repair(Work& work, Slot& slot, const Fault& fault, bool seen) {
 }
 
 }  // namespace
+
+int under_repair(Work& work, const std::string& group) {
+  int count = 0;
+  for (const auto& [number, id] : work.index().group(group).by_number) {
+    const Slot* slot = work.slot(id);
+    count += slot->wanted && slot->repair && slot->repair->own && !slot->repair->done ? 1 : 0;
+  }
+  return count;
+}
 
 void on_health(Work& work, const HealthSeen& seen) {
   work.observed.health[seen.machine] = seen.health;

@@ -14,6 +14,8 @@ void on_node_shown(Work& work, const Slot& slot);
 // What is wrong with its machine, as far as is known; "": nothing.
 std::string fault_text(const Observed& observed, const Slot& slot);
 
+// How many of the group are under repair without anybody having asked for it.
+int under_repair(Work& work, const std::string& group);
 // Begins the repairs that are due. With NodeRecovery=None faults are only told.
 void decide_repairs(Work& work);
 

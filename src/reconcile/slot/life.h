@@ -21,6 +21,8 @@ enum class Cause {
   kEnrolled,    // the machine's agent has enrolled
   kConfigured,  // the machine is set up, its daemons run
   kAdmitted,    // Slurm may use the node: registered, placed, IDLE
+  kToCheck,     // a deep health check was asked for, or its group wants one of every new machine
+  kChecked,     // it has ended: Slurm may use the node again
   kForgotten,   // slurmctld no longer knows that the node may be used: it has to join again
   kLost,        // the machine ended, or missed a deadline: it has to go and another must come
   kReplaced,    // the slot is to get another machine
@@ -30,8 +32,8 @@ enum class Cause {
   kTerminated,  // the provider says that the machine is gone
   kRetry,       // the delay is over
 };
-BOOST_DESCRIBE_ENUM(Cause, kTurn, kLaunched, kFailed, kEnrolled, kConfigured, kAdmitted, kForgotten, kLost, kReplaced,
-                    kRebooted, kUnwanted, kDrained, kTerminated, kRetry)
+BOOST_DESCRIBE_ENUM(Cause, kTurn, kLaunched, kFailed, kEnrolled, kConfigured, kAdmitted, kToCheck, kChecked, kForgotten,
+                    kLost, kReplaced, kRebooted, kUnwanted, kDrained, kTerminated, kRetry)
 
 struct Edge {
   SlotState from;

@@ -36,6 +36,7 @@ const std::map<SlotState, std::string> kEndsBy = {
     {SlotState::Wanted, "its turn, or the user"},
     {SlotState::Launching, "the provider's answer, which always comes; asked again with the same key after a restart"},
     {SlotState::Ready, "the user, or the machine's end"},
+    {SlotState::Checking, "the machine's answer, or the time that it may take"},
     {SlotState::Draining, "the last job's end, for which it waits as long as that takes, or the machine's"},
     {SlotState::Terminating, "the provider's answer; asked again when it fails"},
     {SlotState::Backoff, "its delay, or the user"},
@@ -74,8 +75,8 @@ TEST(Life, UserCanGiveUpASlotInEveryState) {
 
 TEST(Life, EveryStateWithAMachineCanLoseIt) {
   // Terminating does not: there the machine's end is what is waited for.
-  for (const SlotState state :
-       {SlotState::Booting, SlotState::Configuring, SlotState::Joining, SlotState::Ready, SlotState::Draining})
+  for (const SlotState state : {SlotState::Booting, SlotState::Configuring, SlotState::Joining, SlotState::Ready,
+                                SlotState::Checking, SlotState::Draining})
     EXPECT_EQ(next(state, Cause::kLost), SlotState::Terminating) << enum_name(state);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "reconcile/agents.h"
+#include "reconcile/check/check.h"
 #include "reconcile/events.h"
 #include "reconcile/group/group.h"
 #include "reconcile/lifecycle/scripts.h"
@@ -136,8 +137,17 @@ bool configure(Work& work, Slot& slot) {
   return missed_deadline(work, slot);
 }
 
+bool was_in_use(const Slot& slot) {
+  const auto schedulable = slot.conditions.find(std::string(enum_name(ConditionType::Schedulable)));
+  return schedulable != slot.conditions.end() && schedulable->second.holds;
+}
+
 bool join(Work& work, Slot& slot) {
   if (!slot.wanted) return work.move(slot, Cause::kUnwanted);
+  if (check_is_due(slot) && may_be_checked(work, slot)) return enter_check(work, slot);
+  // The reason that a check left is an admin's from here on.
+  if (is_to_be_kept_out(slot) && !foreign_reason(work, slot.node_name).empty()) work.touch(slot).check.reset();
+  const bool back_from_check = slot.check && was_in_use(slot);
   if (!admitted(work, slot)) {
     call_again(work, slot);
     // What an admin keeps out is no fault of the machine's.
@@ -150,10 +160,18 @@ bool join(Work& work, Slot& slot) {
   note_ready(work, work.group_of(slot));
   const bool rebooted = slot.repair && slot.repair->kind == RepairKind::Reboot && !slot.repair->done;
   if (slot.repair) slot.repair->done = true;
-  instance_event(work, slot, EventLevel::Info,
-                 fmt::format("Instance {} {} {} completed successfully", rebooted ? "Reboot" : "Creation",
-                             slot.machine->id.value, place(work, slot)));
+  slot.check.reset();
+  if (!back_from_check)
+    instance_event(work, slot, EventLevel::Info,
+                   fmt::format("Instance {} {} {} completed successfully", rebooted ? "Reboot" : "Creation",
+                               slot.machine->id.value, place(work, slot)));
   return true;
+}
+
+bool serve(Work& work, Slot& slot) {
+  if (!slot.wanted) return work.move(slot, Cause::kUnwanted);
+  renew_credential(work, slot);
+  return false;
 }
 
 bool drain(Work& work, Slot& slot) {
@@ -206,7 +224,9 @@ bool advance(Work& work, Slot& slot) {
     case SlotState::Joining:
       return join(work, slot);
     case SlotState::Ready:
-      return !slot.wanted && work.move(slot, Cause::kUnwanted);
+      return serve(work, slot);
+    case SlotState::Checking:
+      return advance_check(work, slot);
     case SlotState::Draining:
       return drain(work, slot);
     case SlotState::Terminating:
@@ -220,7 +240,8 @@ bool advance(Work& work, Slot& slot) {
 }
 
 void lose(Work& work, Slot& slot, FailureClass kind, const std::string& why) {
-  const bool was_ready = slot.state == SlotState::Ready || slot.state == SlotState::Draining;
+  const bool was_ready =
+      slot.state == SlotState::Ready || slot.state == SlotState::Checking || slot.state == SlotState::Draining;
   if (!next(slot.state, Cause::kLost)) return;
   if (was_ready) {
     instance_event(
@@ -238,6 +259,7 @@ namespace {
 
 void launched(Work& work, Slot& slot, const ProvidedMachine& provided) {
   work.give_machine(slot, provided);
+  prepare_check(work, slot);
   work.touch(slot).next_try.reset();
   note_launched(work, work.group_of(slot));
   work.set(slot, ConditionType::Launched, true, "the provider gave a machine");

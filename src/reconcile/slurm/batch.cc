@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "agent/slurm_text.h"
+#include "reconcile/check/check.h"
 #include "reconcile/events.h"
 #include "reconcile/slurm/nodes.h"
 #include "reconcile/slurm/wanted.h"
@@ -182,6 +183,20 @@ void add_releases(Work& work, std::vector<SlurmStep>& steps, const std::vector<s
     steps.push_back(update_nodes(own->second, "UNDRAIN", ""));
 }
 
+// Returns the nodes concerned.
+std::vector<std::string> add_checks(Work& work, std::vector<SlurmStep>& steps) {
+  std::vector<std::string> touched = to_check(work);
+  if (!touched.empty()) steps.push_back(update_nodes(touched, "DRAIN", kChecking));
+  const auto back = to_give_back(work);
+  if (!back.empty()) steps.push_back(update_nodes(back, "UNDRAIN", ""));
+  append(touched, back);
+  for (const auto& [node, reason] : to_keep_out(work)) {
+    steps.push_back(update_nodes({node}, "DRAIN", reason));
+    touched.push_back(node);
+  }
+  return touched;
+}
+
 bool start_orders(Work& work, const Slot& controller) {
   Observed::Batch batch;
   std::vector<std::string> touched = to_look_at(work);
@@ -193,7 +208,8 @@ bool start_orders(Work& work, const Slot& controller) {
   if (!drains.empty()) batch.steps.push_back(update_nodes(drains, "DRAIN", kDraining));
   if (!replacements.empty()) batch.steps.push_back(update_nodes(replacements, "DRAIN", kReplacing));
   if (!admissions.empty()) batch.steps.push_back(update_nodes(admissions, "IDLE", ""));
-  for (const auto* nodes : {&releases, &drains, &replacements, &admissions}) append(touched, *nodes);
+  const auto checks = add_checks(work, batch.steps);
+  for (const auto* nodes : {&releases, &drains, &replacements, &admissions, &checks}) append(touched, *nodes);
   if (touched.empty()) return false;
   start(work, controller, std::move(batch), touched);
   return true;
@@ -373,7 +389,7 @@ void read_back(Work& work, const Observed::Batch& batch, const agent::CommandRes
       work.observed.looked_at[view.name] = batch.sent;
   for (const SlotId& id : std::exchange(work.observed.suspects, {}))
     if (Slot* slot = work.slot(id)) find_forgotten(work, *slot);
-  for (const SlotState state : {SlotState::Draining, SlotState::Terminating}) work.look_at(state);
+  for (const SlotState state : {SlotState::Checking, SlotState::Draining, SlotState::Terminating}) work.look_at(state);
 }
 
 bool awaits_answer(Work& work) {
@@ -430,7 +446,8 @@ void update_watch(Work& work) {
   Observed& observed = work.observed;
   Slot* controller = work.ready_controller();
   if (!controller || work.ending() || !observed.slurm_read) return;
-  const auto version = work.index().version(SlotState::Joining) + work.index().version(SlotState::Draining);
+  const auto version = work.index().version(SlotState::Joining) + work.index().version(SlotState::Checking) +
+                       work.index().version(SlotState::Draining);
   if (observed.watch_version == version) return;
   const Time due = observed.watched_at + Millis(work.index().count() / 100);
   if (work.now() < due) return work.wake_at(due);

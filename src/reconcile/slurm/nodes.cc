@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "reconcile/check/check.h"
 #include "reconcile/repair/health.h"
 #include "reconcile/repair/repair.h"
 
@@ -60,6 +61,13 @@ void append_where(Work& work, SlotState state, std::vector<std::string>& nodes, 
   }
 }
 
+// A deep health check has it still, or has found what an admin should see: its drain is not an admin's yet.
+bool is_held(const Slot& slot, const agent::NodeView& view) {
+  if (check_is_due(slot)) return true;
+  if (is_to_be_kept_out(slot)) return has_own_reason(view);
+  return slurm::read_state(view.state).draining && view.reason == kChecking;
+}
+
 // States in which a slot may still have a node in Slurm that has not let its machine go.
 constexpr std::array kLeaving = {SlotState::Terminating, SlotState::Backoff, SlotState::Wanted, SlotState::Launching,
                                  SlotState::Booting};
@@ -94,7 +102,7 @@ bool admitted(Work& work, Slot& slot) {
   if (!view || !registered(*view, slot)) return false;
   work.set(slot, ConditionType::Registered, true, "its slurmd has registered");
   const slurm::NodeFacts facts = slurm::read_state(view->state);
-  if (facts.down || facts.failing) return false;
+  if (facts.down || facts.failing || is_held(slot, *view)) return false;
   work.set(slot, ConditionType::Placed, true, "in " + work.observed.places[slot.node_name]);
   work.set(slot, ConditionType::Schedulable, true, "slurmctld shows it " + view->state);
   return true;
@@ -111,6 +119,11 @@ bool placed(Work& work, const Slot& slot) {
   if (work.now() >= enough) return true;
   work.look_at(slot, enough);
   return false;
+}
+
+bool may_be_checked(const Work& work, const Slot& slot) {
+  const agent::NodeView* view = view_of(work, slot.node_name);
+  return view && registered(*view, slot) && work.observed.placed.contains(slot.id);
 }
 
 bool drained(Work& work, const Slot& slot) {
@@ -209,14 +222,43 @@ std::vector<std::string> to_admit(Work& work) {
     if (!slot.wanted || !registered(view, slot)) return false;
     const slurm::NodeFacts facts = slurm::read_state(view.state);
     if (!(facts.down || facts.failing) || !has_own_reason(view)) return false;  // IDLE ends both
+    if (is_held(slot, view)) return false;
     return placed(work, slot);
   });
   return nodes;
 }
 
+std::vector<std::string> to_check(Work& work) {
+  std::vector<std::string> nodes;
+  append_where(work, SlotState::Checking, nodes, [](const Slot&, const agent::NodeView& view) {
+    const slurm::NodeFacts facts = slurm::read_state(view.state);
+    return !facts.draining && !facts.down;
+  });
+  return nodes;
+}
+
+std::vector<std::string> to_give_back(Work& work) {
+  std::vector<std::string> nodes;
+  append_where(work, SlotState::Joining, nodes, [](const Slot& slot, const agent::NodeView& view) {
+    return slot.wanted && view.reason == kChecking && slurm::read_state(view.state).draining &&
+           !is_to_be_kept_out(slot);
+  });
+  return nodes;
+}
+
+std::map<std::string, std::string> to_keep_out(Work& work) {
+  std::map<std::string, std::string> reasons;
+  for (const Slot* slot : work.slots_in(SlotState::Joining)) {
+    const agent::NodeView* view = view_of(work, slot->node_name);
+    if (view && slot->wanted && is_to_be_kept_out(*slot) && has_own_reason(*view))
+      reasons[slot->node_name] = fmt::format("{}{}", kKeptOut, slot->check->reason);
+  }
+  return reasons;
+}
+
 std::vector<std::string> to_watch(Work& work) {
   std::vector<std::string> nodes;
-  for (const SlotState state : {SlotState::Joining, SlotState::Draining})
+  for (const SlotState state : {SlotState::Joining, SlotState::Checking, SlotState::Draining})
     for (const Slot* slot : work.slots_in(state))
       if (is_compute(work, *slot)) nodes.push_back(slot->node_name);
   return nodes;

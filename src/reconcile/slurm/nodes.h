@@ -1,6 +1,7 @@
 // What slurmctld shows of a slot's node, and what follows: may it be used, has it been let go?
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,8 @@ bool admitted(Work& work, Slot& slot);
 // slurmctld has the slot where its machine's position belongs. A slurmd takes the topology from slurmctld when it
 // starts (jobs see it in SLURM_TOPOLOGY_ADDR), so it is started only then.
 bool placed(Work& work, const Slot& slot);
+// Its slurmd has registered, in its place: it can be checked before jobs may come.
+bool may_be_checked(const Work& work, const Slot& slot);
 // No job is on it and none can come. What cannot be read is busy.
 bool drained(Work& work, const Slot& slot);
 // It has jobs, as far as is known: what cannot be read is busy.
@@ -43,6 +46,10 @@ void call_again(Work& work, const Slot& slot);
 std::vector<std::string> to_release(Work& work);
 std::vector<std::string> to_drain(Work& work, bool wanted);  // those of slots that stay, or that do not
 std::vector<std::string> to_admit(Work& work);
+// Of deep health checks: to be drained, to be given back, to be kept out with this reason.
+std::vector<std::string> to_check(Work& work);
+std::vector<std::string> to_give_back(Work& work);
+std::map<std::string, std::string> to_keep_out(Work& work);
 // Nodes whose next change somebody waits for: looked at closely.
 std::vector<std::string> to_watch(Work& work);
 
