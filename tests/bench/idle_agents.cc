@@ -43,6 +43,7 @@ class Machines {
 
  private:
   struct Caller {
+    Caller(asio::io_context& io, asio::ssl::context& context) : stream(io, context), timer(io) {}
     Stream stream;
     asio::steady_timer timer;
     std::string request;
@@ -54,7 +55,7 @@ class Machines {
   void start_next() {
     if (started_ >= count_) return;
     const int number = started_++;
-    const auto caller = std::make_shared<Caller>(Caller{Stream(io_, context_), asio::steady_timer(io_), ""});
+    const auto caller = std::make_shared<Caller>(io_, context_);
     caller->reports = number % 2 == 1;
     const std::string body =
         caller->reports

@@ -265,7 +265,7 @@ run_client() {
   # A group of this type is on its way for so long that it can be seen to be.
   expect_match "a slow pool" '^200' "$(call Espalier.UpdateCapacity '{"Pools":{"ml.c5.9xlarge":{"LaunchTimeMillis":10000}}}')"
   region=eu-central-1
-  key=$(esp --json access create client --role admin --lifetime 1h)
+  key=$(ESPALIER_STATE=$state esp --json access create client --role admin --lifetime 1h)
   expect_match "unsigned" '^403 .*MissingAuthenticationToken' "$(call SageMaker.ListClusters '{}')"
   in_client AWS_ACCESS_KEY_ID="$(jq -r .AccessKey.AccessKeyId <<<"$key")" \
     AWS_SECRET_ACCESS_KEY="$(jq -r .SecretAccessKey <<<"$key")" AWS_SESSION_TOKEN="$(jq -r .SessionToken <<<"$key")" \
