@@ -49,7 +49,11 @@ SuspendTime=99999999
 #                          off after 1 s begins at the head again: jobs at the tail would never be looked at.
 # The cost: a pass over 1,500 jobs that wait for absent nodes takes 3 ms; a job that is planned behind running ones
 # takes 0.4 ms, more on larger clusters. With many thousands of those, raise bf_interval.
-SchedulerParameters=batch_sched_delay=0,bf_interval=1,bf_max_job_test=10000,bf_max_time=30,bf_continue
+#   sched_interval=2       a job whose time to begin has come is found by this scheduler alone, not after up to 60 s.
+SchedulerParameters=batch_sched_delay=0,bf_interval=1,bf_max_job_test=10000,bf_max_time=30,bf_continue,sched_interval=2
+# (*) A job whose machine died begins again so long after it was requeued, not after 120 s. It is also how old the
+# credential of a launch may be: for clocks that differ by more than a few seconds raise it.
+AuthInfo=cred_expire=30
 
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none

@@ -8,7 +8,6 @@ kill_controller() {
   old=$(ready_id ctl-1)
   kill -KILL "$(machine_pid ctl-1)"
 }
-saved() { grep -aqr "$1" $state/volumes --include job_state; }  # slurmctld saves its state a few seconds late
 
 start_service
 create_cluster "$(head_groups)" "$(group p5 Compute ml.p5.48xlarge 3 gpu)"
@@ -18,7 +17,7 @@ ending=$(held_job ender "-w p5-2 -p gpu --no-requeue")
 waiting=$(held_job waiter "-N3 -w p5-1 -p gpu")
 wait_until 20 job_is "$running" RUNNING
 wait_until 20 job_is "$ending" RUNNING
-wait_until 20 saved waiter
+save_state first_mark
 address=$(node_field ctl-1 Address)
 others=$(machines | grep -v ctl-1 | sort)
 
@@ -34,6 +33,7 @@ expect_equal "the other machines" "$others" "$(machines | grep -v ctl-1 | sort)"
 wait_until 30 topology_is_true
 
 say "while nodes join"
+save_state second_mark
 update_groups "$(group p5 Compute ml.p5.48xlarge 6 gpu)"
 kill_controller
 wait_until 60 is_replaced ctl-1 "$old"

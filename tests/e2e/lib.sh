@@ -234,6 +234,11 @@ submit() { on_login "sbatch --parsable $1"; }
 held_job() { submit "-J $1 $2 --wrap 'until [ -e /home/ubuntu/$1.go ]; do sleep 0.1; done'"; }
 let_go() { on_login "touch $1.go"; }
 job_state() { on_login "scontrol -o show job $1" | grep -oE 'JobState=[A-Z_]+' | cut -d= -f2; }
+# save_state NAME: until slurmctld has saved all that happened so far, which it does up to 5 s late.
+save_state() {
+  submit "-H -J $1 --wrap true" >/dev/null
+  wait_until 20 grep -aqr "$1" $state/volumes --include job_state
+}
 job_is() { [ "$(job_state "$1" | tee /dev/stderr)" = "$2" ]; }
 
 # "NODE LEAF" as slurmctld has it, and as the product shows it.

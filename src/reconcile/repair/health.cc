@@ -14,7 +14,7 @@ namespace {
 
 constexpr Millis kRound{2000};  // between two looks at those that are not well
 constexpr int kLeastDiskPercent = 1;
-constexpr Millis kClockOff{60'000};  // munge refuses credentials of a clock that is 5 min off
+constexpr Millis kClockOff{15'000};  // half of cred_expire in slurm.conf; munge refuses what is 5 min off
 
 std::string missing_devices(const agent::HealthView& view, const InstanceType& type) {
   if (view.gpus < type.gpus) return fmt::format("it has {} of {} GPUs", view.gpus, type.gpus);
