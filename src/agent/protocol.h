@@ -129,7 +129,7 @@ struct SlurmStep {
   std::string state;
   std::string reason;
   std::string address;
-  std::string topology;  // the node's whole list: tree:leaf7,block:b3
+  std::string topology;  // the node's whole list: tree:leaf7,block:b3; "-": it is in none
   std::string partition;
   std::string options;
 };

@@ -81,7 +81,10 @@ Result<std::string> SlurmSteps::one(const SlurmStep& step) {
       add(words, "State=", step.state);
       add(words, "Reason=", step.reason);
       add(words, "NodeAddr=", step.address);
-      add(words, "Topology=", step.topology);
+      if (step.topology == "-")
+        words.emplace_back("Topology=");
+      else
+        add(words, "Topology=", step.topology);
       return scontrol(std::move(words));
     }
     case SlurmStepKind::UpdatePartition:

@@ -35,6 +35,10 @@ struct Steps {
 // Never a move to where a node is: from 25.05 on that would take it out of block scheduling without a word.
 Steps steps_to(const ClusterPlan& plan, const std::vector<Shown>& shown);
 
+// Nodes whose place must be let go before slurmctld reads the plan's file, or it refuses to: it saves a place that was
+// set live with the switches above it, and all of these must be in the file.
+std::vector<std::string> lost_places(const ClusterPlan& plan, const std::vector<Shown>& shown);
+
 // Leaves that slurmctld still has nodes on and the plan has none for stay in the file, empty, until the nodes have
 // moved: a slurmctld that restarts in between would not start if a saved place were gone.
 void keep_leaves_in_use(ClusterPlan& plan, const std::vector<Shown>& shown);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -141,6 +142,24 @@ Steps steps_to(const ClusterPlan& plan, const std::vector<Shown>& shown) {
   for (const auto& [place, nodes] : by_place) out.moves.push_back({slurm::compress(nodes), place});
   if (out.moves.empty()) out.reconfigure = "slurmctld shows nodes or switches that are not planned";
   return out;
+}
+
+std::vector<std::string> lost_places(const ClusterPlan& plan, const std::vector<Shown>& shown) {
+  std::set<std::string> out;
+  for (const auto& each : shown) {
+    if (each.plan.model == Model::flat || each.name != enum_name(each.plan.model)) continue;
+    const auto planned = std::ranges::find(plan.topologies, each.plan.model, &Plan::model);
+    const bool gone = planned == plan.topologies.end();
+    const auto now = parents_of(each.plan);
+    const auto then = gone ? Parents{} : parents_of(*planned);
+    for (const auto& [node, unit] : leaves(each.plan)) {
+      bool lost = gone;
+      if (each.plan.model == Model::tree)
+        for (auto up = unit; !up.empty() && !lost; up = now.at(up)) lost = then.count(up) == 0;
+      if (lost) out.insert(node);
+    }
+  }
+  return {out.begin(), out.end()};
 }
 
 void keep_leaves_in_use(ClusterPlan& plan, const std::vector<Shown>& shown) {

@@ -145,5 +145,19 @@ TEST(KeepLeavesInUse, HoldsWhatANodeIsSavedOn) {
   EXPECT_EQ(old.main().switches, small.switches);
 }
 
+TEST(LostPlaces, AreThoseBelowASwitchThatGoes) {
+  auto next = kTree;  // its spine has one leaf left and is no more
+  next.switches = {{"fabric", {"a", "b", "x"}, {}}, {"a", {}, {"n1", "n2"}}, {"b", {}, {"n3"}}, {"x", {}, {"n4"}}};
+  EXPECT_THAT(lost_places(planned({next}), shown({kTree})), ElementsAre("n1", "n2", "n3"));
+  EXPECT_THAT(lost_places(planned({kTree}), shown({kTree})), IsEmpty());
+}
+
+TEST(LostPlaces, AreAllOfATopologyThatGoes) {
+  EXPECT_THAT(lost_places(planned({kTree}), shown({kTree, kBlocks})), ElementsAre("n1", "n2", "n3"));
+  auto conf = shown({kTree});
+  conf.front().name = "default";  // of a topology.conf: nothing can be set live
+  EXPECT_THAT(lost_places(planned({kBlocks}), conf), IsEmpty());
+}
+
 }  // namespace
 }  // namespace espalier::topology

@@ -256,6 +256,33 @@ topology_is_true() {
   slurm=$(slurm_leaves)
   diff <(printf '%s\n' "$slurm") <(shown_leaves) && diff <(cut -d' ' -f1 <<<"$slurm") <(node_states | cut -d' ' -f1)
 }
+# slurmctld_log_is_clean: slurmctld has nothing to complain of about topology since its start.
+slurmctld_log_is_clean() {
+  local said
+  said=$(as_root ctl-1 grep -iE '(error|fatal|warning).*(topolog|switch|block|leaf)' /var/log/slurm/slurmctld.log || true)
+  expect_equal "what slurmctld complains of" "" "$said"
+}
+
+# ---- where machines truly hang, whatever the product says
+
+# scattered_fabric TYPE MACHINES LEAF_SIZE [NAME]: a fabric file whose leaves (four below a spine; NVLink domains when
+# NAME is given) fill in a seeded order, so that a node's name says nothing of its place, as in a cloud.
+scattered_fabric() {
+  awk -v n="$2" 'BEGIN { srand(1); while (seat < n) print rand(), seat++ }' | sort -n | cut -d' ' -f2 | awk -v type="$1" -v size="$3" -v domain="${4:-}" '
+    BEGIN { print "leaves:" }
+    { leaf = int($1 / size)
+      printf "  - {path: [core, spine-%d, leaf-%d], machines: 1, instance_type: %s%s}\n", leaf / 4, leaf, type,
+        domain == "" ? "" : ", domain: " domain "-" leaf }'
+}
+# truth: "NODE,PATH,DOMAIN" of every machine that has a place, for `espalier topology score --source csv=`.
+truth() {
+  jq -r 'select(.position.network_nodes != []) | "\(.host_name),\(.position.network_nodes | join("/")),\(.position.domain)"' \
+    $state/machines/*/machine.json
+}
+# ranks OPTIONS: runs a job of one task a node, its step in an allocation as training scripts have it, with these options
+# of salloc: its hosts in the order of ranks.
+ranks() { on_login "salloc -Q $1 srun -l hostname" </dev/null | sort -n | awk '{ print $2 }' | paste -sd,; }
+
 leaf_of() { slurm_leaves | awk -v node="$1" '$1 == node { print $2 }'; }
 no_leaf_is() { ! slurm_leaves | grep " $1\$"; }
 

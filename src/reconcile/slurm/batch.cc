@@ -274,12 +274,23 @@ std::vector<SlurmStep> live_steps(const Work& work, const SlurmWanted& wanted, c
   if (SlurmStep files = write_files(work.state.slurm, wanted.target); !nothing_in(files))
     out.push_back(std::move(files));
   for (const topology::Move& move : steps.moves) out.push_back(move_nodes(move));
+  // Slurm ranks nodes by the file when it reads it, and never again: without this, those that moved would have the
+  // ranks of their names, and neighbouring ranks of the job that waits for them would be on different leaves.
+  if (!topology::render(wanted.plan).param.empty()) out.push_back(read(SlurmStepKind::Reconfigure));
   return out;
 }
 
 bool is_applied(const Work& work, const SlurmWanted& wanted) {
   const SlurmApplied& slurm = work.state.slurm;
   return !slurm.pending && wanted.target.files == slurm.files && wanted.target.partition_nodes == slurm.partition_nodes;
+}
+
+// After a refusal all: what slurmctld has saved may be of switches that are long gone.
+std::vector<std::string> places_in_the_way(const Work& work, const SlurmWanted& wanted) {
+  if (work.observed.batch_failures == 0) return topology::lost_places(wanted.plan, work.observed.shown);
+  std::vector<std::string> all;
+  for (const auto& [node, place] : work.observed.places) all.push_back(node);
+  return all;
 }
 
 void start_files(Work& work, const Slot& controller) {
@@ -299,6 +310,9 @@ void start_files(Work& work, const Slot& controller) {
   batch.live = moves_nodes(work) && moves.reconfigure.empty() && only_places_differ(work, wanted);
   batch.steps = batch.live ? live_steps(work, wanted, moves) : steps_between(work, known(work), wanted);
   if (same && !batch.live) batch.steps.push_back(read(SlurmStepKind::Reconfigure));  // the file is right, it is not
+  if (!batch.live && moves_nodes(work))
+    if (const auto lost = places_in_the_way(work, wanted); !lost.empty())
+      batch.steps.insert(batch.steps.begin(), move_nodes({slurm::compress(lost), "-"}));
   batch.wanted = wanted;
   work.state.slurm.pending = true;  // stored before it is sent
   work.out.changes.slurm = true;
