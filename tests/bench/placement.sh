@@ -1,19 +1,10 @@
 #!/usr/bin/env bash
 # Where real Slurm puts jobs with our topology, asked with and without -p, and with none: the same seeded mix of jobs on
-# the same half-full cluster of ESPALIER_NODES nodes (128): p5, or UltraServers with ESPALIER_KIND=block.
+# the same half-full cluster of ESPALIER_NODES nodes (64): p5, or UltraServers with ESPALIER_KIND=block.
 # Measured by `espalier topology score` on where the machines truly hang.
 . "$(dirname "$0")/../e2e/lib.sh"
-nodes=${ESPALIER_NODES:-128} jobs=${ESPALIER_JOBS:-24} kind=${ESPALIER_KIND:-tree}
+nodes=${ESPALIER_NODES:-64} jobs=${ESPALIER_JOBS:-12} kind=${ESPALIER_KIND:-tree}
 
-# Half of the nodes, unevenly as jobs leave them: units from full to empty. truth.csv: NODE,PATH,DOMAIN.
-busy_half() {
-  sort -t, -k2,2 -k1,1V $stage/truth.csv | awk -F, '
-    { unit[$2] = unit[$2] " " $1; if (!seen[$2]++) order[++units] = $2 }
-    END { for (i = 1; i <= units; i++) {
-        n = split(unit[order[i]], each, " ")
-        take = int(n * ((i * 7) % units) / (units - 1) + 0.5)
-        for (k = 1; k <= take; k++) print each[k] } }' | head -n $(($(wc -l <$stage/truth.csv) / 2)) | paste -sd,
-}
 # sizes MOST: log-uniform from 2 to MOST, seeded.
 sizes() { awk -v most="$1" -v n="$jobs" 'BEGIN { srand(7); for (i = 0; i < n; i++) print int(2 * exp(rand() * log(most / 2)) + 0.5) }'; }
 
@@ -34,15 +25,6 @@ report() {  # ARM TEXT
     "$(figure "$1" 'mean hops between its nodes')" "$(figure "$1" 'leaf crossings of its ranks')" \
     "$([ "$kind" = tree ] || echo ", $(figure "$1" 'jobs in one NVLink domain') in one NVLink domain")"
 }
-# A user's slurm.conf without a topology, under a control plane that is away.
-no_topology() {
-  kill_service
-  # shellcheck disable=SC2016  # for that machine's shell
-  as_root ctl-1 sh -c 'cd /etc/slurm && rm -f topology.* && sed -i "s/ Topology=[^ ]*//" espalier-partitions.conf
-    case $(slurmctld -V) in *\ 2[0-4].*) plugin=default ;; *) plugin=flat && scontrol update NodeName=ALL Topology= ;; esac
-    echo TopologyPlugin=topology/$plugin >espalier-topology.conf && scontrol reconfigure'
-}
-
 topology_is_settled() { esp topology show "$cluster" --json | jq -e .True; }
 
 case $kind in
@@ -54,14 +36,13 @@ start_service --fabric $stage/fabric.yaml >/dev/null
 create_cluster "$(head_groups)" "$(group fast Compute "$type" "$nodes" gpu)" "$(group c5 Compute ml.c5.4xlarge 2 cpu)" >/dev/null
 wait_until 300 nodes_in idle $((nodes + 2)) >/dev/null
 wait_until 30 topology_is_settled >/dev/null
-slurm=$(on_login 'sinfo --version' | grep -oE '[0-9]+\.[0-9]+' | head -1)
+slurm=$(slurm_version)
 truth >$stage/truth.csv
 sizes "$most" >$stage/sizes
-submit "-p gpu -J busy --exclusive -N$((nodes / 2)) -w $(busy_half) --wrap 'sleep infinity'" >/dev/null
-wait_until 60 nodes_in allocated $((nodes / 2)) >/dev/null
+occupy_half gpu >/dev/null
 mix with "-p gpu"
 mix without "--gpus-per-node=1"
-no_topology
+without_topology
 mix none "-p gpu"
 report with "ours ($kind), with -p"
 report without "ours ($kind), without -p"

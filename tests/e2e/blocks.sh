@@ -92,6 +92,7 @@ esp capacity set $type=36
 wait_until 60 job_is "$all" COMPLETED
 expect_equal "domains of -N36 --segment=18" "18 nvl-1, 18 nvl-2" "$(spread "$all")"
 wait_until 20 blocks_are_true 36
+slurmctld_log_is_clean
 
 delete_cluster
 stop_service

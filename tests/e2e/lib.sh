@@ -208,7 +208,7 @@ on() {
 as_root() {
   local pid
   pid=$(machine_pid "$1") || { echo "no machine is called $1" >&2; return 1; }
-  timeout 60 nsenter -t "$pid" -m -u -i -n -p -r -w env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin "${@:2}"
+  timeout 600 nsenter -t "$pid" -m -u -i -n -p -r -w env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin "${@:2}"
 }
 is_another_process() { local pid; pid=$(machine_pid "$1") && [ "$pid" != "$2" ]; }  # NODE OLD_PID
 
@@ -229,6 +229,7 @@ on_login() { on login-1 "$1"; }
 node_states() { on_login "sinfo -h -N -o '%N %T'" | sort -uV; }
 # nodes_in STATE COUNT: exactly that many nodes have the state.
 nodes_in() { [ "$(node_states | tee /dev/stderr | awk -v s="$1" '$2 == s' | wc -l)" = "$2" ]; }
+slurm_version() { on_login 'sinfo --version' | grep -oE '[0-9]+\.[0-9]+' | head -1; }
 submit() { on_login "sbatch --parsable $1"; }
 # held_job NAME OPTIONS: a job that runs until `let_go NAME`; prints its number.
 held_job() { submit "-J $1 $2 --wrap 'until [ -e /home/ubuntu/$1.go ]; do sleep 0.1; done'"; }
@@ -268,7 +269,8 @@ slurmctld_log_is_clean() {
 # scattered_fabric TYPE MACHINES LEAF_SIZE [NAME]: a fabric file whose leaves (four below a spine; NVLink domains when
 # NAME is given) fill in a seeded order, so that a node's name says nothing of its place, as in a cloud.
 scattered_fabric() {
-  awk -v n="$2" 'BEGIN { srand(1); while (seat < n) print rand(), seat++ }' | sort -n | cut -d' ' -f2 | awk -v type="$1" -v size="$3" -v domain="${4:-}" '
+  awk -v n="$2" 'BEGIN { srand(1); while (seat < n) print rand(), seat++ }' | sort -n | cut -d' ' -f2 |
+    awk -v type="$1" -v size="$3" -v domain="${4:-}" '
     BEGIN { print "leaves:" }
     { leaf = int($1 / size)
       printf "  - {path: [core, spine-%d, leaf-%d], machines: 1, instance_type: %s%s}\n", leaf / 4, leaf, type,
@@ -279,6 +281,28 @@ truth() {
   jq -r 'select(.position.network_nodes != []) | "\(.host_name),\(.position.network_nodes | join("/")),\(.position.domain)"' \
     $state/machines/*/machine.json
 }
+# occupy_half PARTITION: a job on half of the nodes of $stage/truth.csv, unevenly as jobs leave them, from full leaves to
+# empty ones.
+occupy_half() {
+  local busy
+  mapfile -t busy < <(sort -t, -k2,2 -k1,1V $stage/truth.csv | awk -F, '
+    { unit[$2] = unit[$2] " " $1; if (!seen[$2]++) order[++units] = $2 }
+    END { for (i = 1; i <= units; i++) {
+        n = split(unit[order[i]], each, " ")
+        take = int(n * ((i * 11) % units) / (units - 1) + 0.5)
+        for (k = 1; k <= take; k++) print each[k] } }' | head -n $(($(wc -l <$stage/truth.csv) / 2)))
+  submit "-p $1 -J busy --exclusive -N${#busy[@]} -w $(IFS=, && echo "${busy[*]}") --wrap 'sleep infinity'"
+  wait_until 60 nodes_in allocated ${#busy[@]}
+}
+# Slurm as it is without a topology, its control plane away.
+without_topology() {
+  kill_service
+  # shellcheck disable=SC2016  # for that machine's shell
+  as_root ctl-1 sh -c 'cd /etc/slurm && rm -f topology.* && sed -i "s/ Topology=[^ ]*//" espalier-partitions.conf
+    case $(slurmctld -V) in *\ 2[0-4].*) plugin=default ;; *) plugin=flat && scontrol update NodeName=ALL Topology= ;; esac
+    echo TopologyPlugin=topology/$plugin >espalier-topology.conf && scontrol reconfigure'
+}
+
 # ranks OPTIONS: runs a job of one task a node, its step in an allocation as training scripts have it, with these options
 # of salloc: its hosts in the order of ranks.
 ranks() { on_login "salloc -Q $1 srun -l hostname" </dev/null | sort -n | awk '{ print $2 }' | paste -sd,; }

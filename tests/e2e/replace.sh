@@ -26,6 +26,7 @@ expect_equal "the job beside it" RUNNING "$(job_state "$job")"
 expect_equal "a job on the new machine" p5-3 "$(on_login 'srun -w p5-3 -p gpu hostname')"
 
 on_login "scancel $job"
+slurmctld_log_is_clean
 
 delete_cluster
 stop_service

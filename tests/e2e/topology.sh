@@ -57,6 +57,7 @@ wait_until 60 p5_nodes_are 3
 wait_until 20 topology_is_true
 job_survives
 on_login "scancel $job"
+slurmctld_log_is_clean
 
 delete_cluster
 stop_service

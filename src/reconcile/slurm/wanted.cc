@@ -42,6 +42,17 @@ Slots slots_of(const ClusterState& state, SlurmWanted& wanted) {
   return out;
 }
 
+// While an upgrade is under way, machines with the older Slurm read the same slurm.conf, and every srun and slurmd of
+// theirs refuses a file with words that it does not know.
+bool is_one_release(const ClusterState& state) {
+  const Slot* controller = controller_of(state);
+  if (controller == nullptr || !controller->machine) return true;
+  return std::ranges::all_of(state.slots, [&](const auto& item) {
+    const auto& machine = item.second.machine;
+    return !machine || machine->image == controller->machine->image;
+  });
+}
+
 void add_topology(const topology::ClusterPlan& plan, slurm::ClusterFiles& files) {
   auto texts = topology::render(plan);
   files.topology_plugin = std::move(texts.plugin);
@@ -78,6 +89,7 @@ SlurmWanted slurm_wanted(const ClusterState& state, const std::vector<topology::
   }
   topology::Memory memory{state.slurm.blocks};
   wanted.plan = topology::plan_cluster(slots.request, memory);
+  if (!is_one_release(state)) wanted.plan.partitions.clear();
   topology::keep_leaves_in_use(wanted.plan, shown);
   wanted.places = topology::places(wanted.plan);
   add_topology(wanted.plan, files);
