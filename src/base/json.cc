@@ -1,6 +1,18 @@
 #include "base/json.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace espalier {
+
+// The parser takes a number that is too large for infinite, and what is written of that no parser reads: kept in the
+// store it would make the whole row unreadable.
+static bool is_finite(const json::value& value) {
+  if (value.is_double()) return std::isfinite(value.get_double());
+  if (value.is_array()) return std::ranges::all_of(value.get_array(), is_finite);
+  return !value.is_object() ||
+         std::ranges::all_of(value.get_object(), [](const auto& item) { return is_finite(item.value()); });
+}
 
 Result<json::value> parse_json(std::string_view text) {
   boost::system::error_code ec;
@@ -10,7 +22,9 @@ Result<json::value> parse_json(std::string_view text) {
     ec = json::error::extra_data;
   if (!ec) parser.finish(ec);
   if (ec) return fail(ErrorCode::kInvalid, "not JSON: {} near byte {}", ec.message(), read);
-  return parser.release();
+  json::value value = parser.release();
+  if (!is_finite(value)) return fail(ErrorCode::kInvalid, "not JSON: a number is too large");
+  return value;
 }
 
 namespace {

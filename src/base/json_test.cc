@@ -162,6 +162,12 @@ TEST(JsonTest, ParsingRefusesWhatFollowsTheValueButForSpace) {
   EXPECT_EQ(parse_json(" {} \r\n\t").value(), json::value(json::object{}));
 }
 
+TEST(JsonTest, WhatWasReadCanBeWrittenAndReadAgain) {
+  for (const char* text : {"1e400", "[-1e9999]", R"({"a": {"b": 17976931348623157e300}})"})
+    EXPECT_FALSE(parse_json(text)) << text;
+  EXPECT_TRUE(parse_json(json::serialize(parse_json("[1e300, 1e-400]").value())));
+}
+
 TEST(JsonTest, ParsingIsBoundedInDepth) {
   const auto nested = [](std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
   EXPECT_TRUE(parse_json(nested(64)));

@@ -10,7 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   (void)read_names(text);
   const auto found = read_csv(text);
-  if (!found || found->positions.empty() || text.find_first_of("\"[]#\r\t ") != std::string_view::npos) return 0;
+  if (!found || found->positions.empty() || text.find_first_of("\"[]#\r\t\f\v ") != std::string_view::npos) return 0;
   const auto again = read_csv(write_csv(found->positions));
   if (!again || again->positions != found->positions) std::abort();
   return 0;
