@@ -25,6 +25,11 @@ LaunchOutcome Cloud::launch(const LaunchRequest& request) {
   if (bound != capacity_.end() && running(request.instance_type) >= bound->second)
     return tl::unexpected(
         LaunchFailure{FailureClass::Shortage, fmt::format("no capacity for {}", request.instance_type)});
+  if (pools_ != nullptr) {
+    auto no = pools_->shortage(request.instance_type, running(request.instance_type));
+    if (!no) no = pools_->fault(request.instance_type, nature_.time.random());
+    if (no) return tl::unexpected(std::move(*no));
+  }
   if (const auto other = alive_of_slot_.find(request.slot); other != alive_of_slot_.end())
     nature_.violated("two machines for {}: {} runs when another is launched", request.host_name, other->second.value);
   return make(request);
@@ -40,7 +45,7 @@ ProvidedMachine Cloud::make(const LaunchRequest& request) {
     free.pop_back();
   }
   Machine& machine = made.provided.machine;
-  machine.id = MachineId(fmt::format("i-{:017x}", machines_.size() + 1));
+  machine.id = MachineId(fmt::format("i-{:017x}", first_ + machines_.size() + 1));
   machine.address = request.address.empty() ? free_address() : request.address;
   machine.position = position(request.instance_type, made.seat);
   machine.zone = "sim-1a";

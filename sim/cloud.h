@@ -12,6 +12,7 @@
 
 #include "model/launch.h"
 #include "nature.h"
+#include "provider/sim/capacity_model.h"
 
 namespace espalier::sim {
 
@@ -22,7 +23,7 @@ class Cloud {
     LaunchRequest request;
     Time made{};
     std::optional<Time> ended;  // died, or was terminated
-    bool died = false;  // by itself
+    bool died = false;          // by itself
     bool terminated = false;
     int seat = 0;
   };
@@ -41,6 +42,13 @@ class Cloud {
   void set_bucket(double burst, double per_second);
   // Takes a token of the bucket; false when there is none.
   bool lets_launch();
+  // What there is, how long a launch takes beyond a call's time and what fails, in place of set_capacity().
+  void set_pools(const CapacityModel* pools) { pools_ = pools; }
+  [[nodiscard]] Millis launch_time(const std::string& instance_type) const {
+    return pools_ == nullptr ? Millis(0) : pools_->pool(instance_type).launch_time;
+  }
+  // Machines have the numbers after this one.
+  void number_from(std::uint64_t number) { first_ = number; }
   // nullopt: no bound.
   void set_capacity(const std::string& instance_type, std::optional<int> machines);
   [[nodiscard]] bool is_bounded(const std::string& instance_type) const { return capacity_.contains(instance_type); }
@@ -85,6 +93,8 @@ class Cloud {
   std::optional<Bucket> bucket_;
   std::vector<std::string> free_addresses_;
   int addresses_ = 0;
+  const CapacityModel* pools_ = nullptr;
+  std::uint64_t first_ = 0;
 };
 
 }  // namespace espalier::sim

@@ -75,7 +75,8 @@ class ControlPlane::Line final : public Provider {
     process_.given_.checks.launch_asked(request);
     const CallPace& pace = process_.given_.pace;
     const tl::unexpected<LaunchFailure> unknown(LaunchFailure{FailureClass::Unknown, "no answer of the cloud"});
-    if (!passes(pace.launch_from, pace.launch_to) || !lives("before a launch")) return unknown;
+    const Millis more = cloud().launch_time(request.instance_type);
+    if (!passes(pace.launch_from + more, pace.launch_to + more) || !lives("before a launch")) return unknown;
     if (nature_.strikes(Fault::Throttled) || !cloud().lets_launch())
       return tl::unexpected(failed(FailureClass::Throttling));
     if (nature_.strikes(Fault::LaunchFails)) return tl::unexpected(any_failure());
@@ -181,7 +182,8 @@ ControlPlane::ControlPlane(Given given)
                [&random = given_.nature.time.random()](int bytes) { return random.hex(2 * bytes); },
                given_.pace.at_once ? static_cast<Executor*>(&calls_at_once_) : &launches_, scripts_.get()},
               given_.settings),
-      api_(engine_, {}, nullptr, Random(given_.nature.time.random().next())) {}
+      api_(given_.services ? given_.services(engine_) : api::Services{engine_, nullptr, {}, nullptr, nullptr},
+           Random(given_.nature.time.random().next())) {}
 
 ControlPlane::~ControlPlane() {
   if (alive()) die("at the end");

@@ -45,6 +45,8 @@ class ControlPlane {
     engine::AgentPace agents;
     Millis clock_skew{0};
     std::string boot;
+    std::function<api::Services(engine::Engine&)>
+        services;  // what the API works with; null: with nothing but the engine
   };
 
   explicit ControlPlane(Given given);

@@ -12,7 +12,7 @@
 namespace espalier::sim {
 
 struct Nature {
-  explicit Nature(std::uint64_t seed, std::FILE* out = nullptr) : time(seed), trace(out) {}
+  explicit Nature(std::uint64_t seed, std::FILE* out = nullptr, Time start = kStart) : time(seed, start), trace(out) {}
 
   [[nodiscard]] Time now() const { return time.now(); }
   // Does it strike now?

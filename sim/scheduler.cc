@@ -11,6 +11,12 @@ void Scheduler::at(Time time, std::function<void()> what) {
     later_.emplace(time, std::move(what));
 }
 
+std::optional<Time> Scheduler::next() const {
+  if (!due_.empty()) return now_;
+  if (later_.empty()) return std::nullopt;
+  return later_.begin()->first;
+}
+
 bool Scheduler::run_one(Time end) {
   if (due_.empty()) {
     const auto first = later_.begin();

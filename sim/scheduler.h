@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "base/clock.h"
@@ -18,7 +19,7 @@ inline constexpr Time kStart{Millis(1'800'000'000'000)};
 
 class Scheduler final : public Clock {
  public:
-  explicit Scheduler(std::uint64_t seed) : random_(seed) {}
+  explicit Scheduler(std::uint64_t seed, Time start = kStart) : random_(seed), now_(start) {}
 
   [[nodiscard]] Time now() const override { return now_; }
   Random& random() { return random_; }
@@ -34,13 +35,15 @@ class Scheduler final : public Clock {
 
   void at(Time time, std::function<void()> what);
   void after(Millis delay, std::function<void()> what) { at(now_ + delay, std::move(what)); }
+  // When something is due.
+  [[nodiscard]] std::optional<Time> next() const;
   // Runs one of the things that are due, moving time on when none is. False: nothing is left up to `end`; time is `end`
   // then.
   bool run_one(Time end);
 
  private:
   Random random_;
-  Time now_ = kStart;
+  Time now_;
   std::multimap<Time, std::function<void()>> later_;
   std::vector<std::function<void()>> due_;
 };

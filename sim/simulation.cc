@@ -29,10 +29,11 @@ std::string reach(const ClusterId& cluster, const std::string& node, const std::
 }  // namespace
 
 Simulation::Simulation(std::uint64_t seed, Options options)
-    : options_(std::move(options)), nature_(seed, options_.trace) {
-  log::set_sink([this](log::Level level, std::string_view text) {
-    if (level != log::Level::kDebug) nature_.log("log: {}", text);
-  });
+    : options_(std::move(options)), nature_(seed, options_.trace, options_.start) {
+  if (options_.own_log)
+    log::set_sink([this](log::Level level, std::string_view text) {
+      if (level != log::Level::kDebug) nature_.log("log: {}", text);
+    });
   network_.slowest = options_.network_slowest;
   checks_.on_commit = options_.committed;
   cloud_.on_made = [this](const Cloud::Made& made) { machine_made(made); };
@@ -48,11 +49,12 @@ Simulation::Simulation(std::uint64_t seed, Options options)
 
 Simulation::~Simulation() {
   plane_.reset();
-  log::set_sink(nullptr);
+  if (options_.own_log) log::set_sink(nullptr);
 }
 
 // What a process finds when it starts: all that was answered, and whole commits only.
 void Simulation::open_disk() {
+  if (options_.store != nullptr) return;
   if (!disk_ && !options_.file.empty()) disk_ = store::sqlite_store(options_.file).value();
   if (!disk_ && !options_.sqlite) disk_ = store::memory_store();
   if (!disk_ && options_.sqlite) {
@@ -84,8 +86,9 @@ void Simulation::start() {
   const Millis skew = nature_.strikes(Fault::ClockJumps) ? nature_.time.between(-2 * kMinute, 2 * kMinute) : Millis(0);
   engine::Settings settings{options_.reconcile, "http://10.0.0.1:8651"};
   plane_ = std::make_unique<ControlPlane>(
-      ControlPlane::Given{nature_, cloud_, checks_, *disk_, memory_disk_.get(), options_.calls, options_.counters,
-                          std::move(settings), options_.machines.agent, skew, fmt::format("run-{}", ++plane_runs_)});
+      ControlPlane::Given{nature_, cloud_, checks_, options_.store == nullptr ? *disk_ : *options_.store,
+                          memory_disk_.get(), options_.calls, options_.counters, std::move(settings),
+                          options_.machines.agent, skew, fmt::format("run-{}", ++plane_runs_), options_.services});
   nature_.log("the control plane starts, run {}", plane_runs_);
   if (auto started = plane_->start(); !started) nature_.violated("it does not start: {}", started.error().message);
   // What ended while nobody listened is told again.
@@ -101,6 +104,11 @@ void Simulation::bury() {
   close_disk();
   network_.cut();
   nature_.time.after(nature_.time.between(Millis(50), Millis(20'000)), [this] { start(); });
+}
+
+void Simulation::handle(http::Request request, http::Reply reply) {
+  if (!plane_ || !plane_->alive()) return reply(api::too_busy());
+  plane_->handle(Door::kApi, std::move(request), std::move(reply));
 }
 
 bool Simulation::run(Millis length, const std::function<bool()>& until) {

@@ -33,6 +33,11 @@ struct Options {
   Millis ping_every{20'000};                            // slurmctld looks whether its nodes answer
   std::function<void(const store::Commit&)> committed;  // every change of what is on disk
   reconcile::Settings reconcile;
+  // For a world behind real doors.
+  Time start = kStart;
+  bool own_log = true;            // log lines go to the trace
+  store::Store* store = nullptr;  // in place of all others; outlives the world
+  std::function<api::Services(engine::Engine&)> services;
 };
 
 class Simulation {
@@ -50,6 +55,8 @@ class Simulation {
   void start();
   // Runs until `until` holds, an invariant is broken or the time is over. True when it holds.
   bool run(Millis length, const std::function<bool()>& until = [] { return false; });
+  // A request from outside, on this thread.
+  void handle(http::Request request, http::Reply reply);
   void crash() {
     if (plane_) plane_->die("by hand");  // else it has ended already
   }

@@ -150,6 +150,10 @@ TEST(ServeOptions, FaultsOfLinkNamesAsTheKernelSeesThem) {
   EXPECT_NE(fault("account", "12345678901x"), "");
   EXPECT_NE(fault("agent-port", "65536"), "");
   EXPECT_EQ(fault("agent-port", "65535"), "");
+  EXPECT_NE(fault("provider", "cloud"), "");
+  EXPECT_EQ(fault("provider", "sim"), "");
+  EXPECT_NE(fault("sim-speed", "0"), "");
+  EXPECT_EQ(fault("sim-speed", "1000"), "");
   EXPECT_EQ(fault("state", "any/thing"), "");
 }
 

@@ -13,11 +13,13 @@ namespace {
 constexpr std::size_t kAccountDigits = 12;
 constexpr std::size_t kLongestLink = 15;  // IFNAMSIZ - 1
 
-bool is_port(std::string_view text) {
-  int port = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-  return error == std::errc{} && end == text.data() + text.size() && port >= 1 && port <= 65535;
+bool is_number(std::string_view text, int from, int to) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && end == text.data() + text.size() && number >= from && number <= to;
 }
+bool is_port(std::string_view text) { return is_number(text, 1, 65535); }
+bool is_speed(std::string_view text) { return is_number(text, 1, 1000); }
 
 bool is_account(std::string_view text) {
   return text.size() == kAccountDigits && text.find_first_not_of("0123456789") == std::string_view::npos;
@@ -43,6 +45,9 @@ std::string fault(std::string_view option, std::string_view value) {
                        kLongestLink);
   if (option == "tls" && !value.empty() && value != "off" && value != "self-signed" && value != "files")
     return fmt::format("'{}' is none of off, self-signed, files", value);
+  if (option == "provider" && value != "local" && value != "sim")
+    return fmt::format("'{}' is none of local, sim", value);
+  if (option == "sim-speed" && !is_speed(value)) return fmt::format("'{}' is no speed: give one from 1 to 1000", value);
   return "";
 }
 

@@ -16,6 +16,8 @@ struct ServeOptions {
   int requests_per_second = 100;  // of one access key; 0: no bound
   int agent_port = 8651;
   int agent_credential_seconds = 24 * 3600;
+  std::string provider = "local";  // local, sim
+  int sim_speed = 1;               // of a simulated provider: so many times faster than the clock
   std::string account = "123456789012";
   std::string region = "us-west-2";
   std::string image;          // empty: <state>/image
@@ -53,6 +55,8 @@ void for_each_option(Options& o, F&& f) {
   f("agent-port", o.agent_port, "Port on which the machines' agents report, at the bridge's address");
   f("agent-credential-seconds", o.agent_credential_seconds,
     "Age at which a machine's agent renews its key, certificate and credential; 0: never");
+  f("provider", o.provider, "local: machines are namespaces of this host; sim: models, without root");
+  f("sim-speed", o.sim_speed, "So many times faster than the clock live the machines of --provider sim, 1 to 1000");
   f("account", o.account, "Account id in ARNs, 12 digits");
   f("region", o.region, "Region of requests that are not signed for one");
   f("image", o.image, "Root file system of the machines (default: <state>/image)");

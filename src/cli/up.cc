@@ -14,6 +14,9 @@ void say(Context& context, const std::string& text) {
 }
 
 Result<void> ensure_serving(Context& context, const UpOptions& options) {
+  if (options.serve.provider != "local")
+    return fail(ErrorCode::kInvalid, "`espalier up` runs a job on real machines: use `espalier serve --provider {}`",
+                options.serve.provider);
   auto service = describe_service(context);
   if (service) {
     say(context, fmt::format("Espalier {} answers at {}.", service->Version, context.service.endpoint()));

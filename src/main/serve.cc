@@ -21,6 +21,7 @@
 #include "engine/engine.h"
 #include "http/server.h"
 #include "main/door.h"
+#include "main/serve_simulated.h"
 #include "provider/local/local.h"
 #include "store/store.h"
 
@@ -185,7 +186,7 @@ int serve(const cli::ServeOptions& options) {
   sigaddset(&ending, SIGINT);
   pthread_sigmask(SIG_BLOCK, &ending, nullptr);
   signal(SIGPIPE, SIG_IGN);
-  if (auto ok = run(options, ending); !ok) {
+  if (auto ok = options.provider == "sim" ? serve_simulated(options, ending) : run(options, ending); !ok) {
     fmt::print(stderr, "espalier serve: {}\n", ok.error().message);
     return 1;
   }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "simulate/record.h"
+#include "simulate/seats.h"
 #include "simulate/tenant.h"
 #include "simulation.h"
 
@@ -59,7 +60,7 @@ class Life {
         record_(scenario, world_.nature().now()),
         tenant_(scenario, continuous, world_) {
     world_.nature().faults = scenario.chances;
-    lay_out_fabric();
+    world_.cloud().position_of_seat = [this](const std::string& type, int seat) { return seats_.at(type, seat); };
     for (const CapacityStep& step : scenario_.capacity)
       at(step.at, [this, &step] { world_.cloud().set_capacity(step.type, step.machines); });
     for (const Resize& change : scenario_.changes)
@@ -103,27 +104,6 @@ class Life {
   void at(Millis time, What what) {
     if (time == Millis(0)) return what();
     world_.nature().time.at(begin_ + time, std::move(what));
-  }
-
-  // A seat for every machine that there may be at once: those of a size and of the one before it.
-  void lay_out_fabric() {
-    std::map<std::string, int> most;
-    for (const GroupWish& group : scenario_.groups) {
-      int largest = group.count;
-      for (const Resize& change : scenario_.changes)
-        if (change.group == group.name) largest = std::max(largest, change.count);
-      most[group.type] += 2 * largest;
-    }
-    std::vector<Position> taken;
-    for (const auto& [type, count] : most) {
-      seats_[type] = scenario_.fabric.places(type, taken, count);
-      taken.insert(taken.end(), seats_[type].begin(), seats_[type].end());
-    }
-    world_.cloud().position_of_seat = [this](const std::string& type, int seat) {
-      const auto found = seats_.find(type);
-      const auto n = static_cast<std::size_t>(seat);
-      return found != seats_.end() && n < found->second.size() ? found->second[n] : Position{};
-    };
   }
 
   void each_second() {
@@ -178,7 +158,7 @@ class Life {
   Record record_;
   Tenant tenant_;
   sim::JobQueue queue_;
-  std::map<std::string, std::vector<Position>> seats_;  // instance type → by seat
+  Seats seats_{scenario_.fabric};
   std::size_t arrived_ = 0;
 };
 

@@ -100,6 +100,7 @@ class Panel {
     double before = 0;
     for (const Point& point : life_.timeline) {
       const double now = y(height(point));
+      if (!out.empty() && now == before) continue;
       out += out.empty() ? fmt::format("M{:.1f},{:.1f}", x(point.at), now)
                          : fmt::format("L{:.1f},{:.1f}L{:.1f},{:.1f}", x(point.at), before, x(point.at), now);
       before = now;

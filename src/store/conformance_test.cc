@@ -10,6 +10,7 @@
 #include "base/random.h"
 #include "store/faulty.h"
 #include "store/rules.h"
+#include "store/sqlite/unflushed.h"
 #include "store/store.h"
 #include "store/test_samples.h"
 
@@ -42,15 +43,16 @@ class Backend {
   Store& store() { return faulty_ ? *faulty_ : *store_; }
   // Closes and opens again, where there is something to open.
   void reopen() {
-    if (name_ == "sqlite") open();
+    if (name_ == "sqlite" || name_ == "unflushed") open();
   }
 
  private:
   void open() {
     store_.reset();
-    if (name_ != "sqlite") {
+    if (name_ != "sqlite" && name_ != "unflushed") {
       store_ = memory_store();
-    } else if (auto opened = sqlite_store(folder_ / "state.db")) {
+    } else if (auto opened = name_ == "unflushed" ? unflushed_sqlite_store(folder_ / "state.db")
+                                                  : sqlite_store(folder_ / "state.db")) {
       store_ = std::move(*opened);
     } else {
       throw std::runtime_error(opened.error().message);
@@ -100,7 +102,7 @@ class Conformance : public testing::TestWithParam<const char*> {
   Backend backend_{GetParam()};
 };
 
-INSTANTIATE_TEST_SUITE_P(Backends, Conformance, testing::Values("memory", "sqlite", "faulty"),
+INSTANTIATE_TEST_SUITE_P(Backends, Conformance, testing::Values("memory", "sqlite", "unflushed", "faulty"),
                          [](const auto& backend) { return std::string(backend.param); });
 
 TEST_P(Conformance, StartsEmpty) {

@@ -16,6 +16,7 @@
 #include "store/sqlite/on_vfs.h"
 #include "store/sqlite/rows.h"
 #include "store/sqlite/schema.h"
+#include "store/sqlite/unflushed.h"
 
 namespace espalier::store {
 
@@ -79,6 +80,8 @@ Result<void> make_private(const std::string& path) {
               std::strerror(errno));
 }
 
+enum class Flush { kEveryCommit, kNever };
+
 // FULL: a commit is on disk before its answer, also when the power fails.
 Result<sql::Database> open_writer(const std::string& path, const char* vfs) {
   auto db = sql::Database::open(path, vfs);
@@ -97,21 +100,30 @@ Result<sql::Database> open_reader(const std::string& path, const char* vfs) {
   return db;
 }
 
-Result<std::unique_ptr<Store>> open_both(std::optional<FileLock> lock, const std::string& path, const char* vfs) {
+Result<std::unique_ptr<Store>> open_both(std::optional<FileLock> lock, const std::string& path, const char* vfs,
+                                         Flush flush = Flush::kEveryCommit) {
   auto writer = open_writer(path, vfs);
+  if (writer && flush == Flush::kNever)
+    if (auto ok = writer->script("PRAGMA synchronous=OFF;"); !ok) return tl::unexpected(ok.error());
   if (!writer) return tl::unexpected(writer.error());
   auto reader = open_reader(path, vfs);
   if (!reader) return tl::unexpected(reader.error());
   return std::make_unique<SqliteStore>(std::move(lock), std::move(*writer), std::move(*reader));
 }
 
-}  // namespace
-
-Result<std::unique_ptr<Store>> sqlite_store(const std::string& path) {
+Result<std::unique_ptr<Store>> open_locked(const std::string& path, Flush flush) {
   auto lock = FileLock::take(path + ".lock");
   if (!lock) return tl::unexpected(lock.error());
   if (auto ok = make_private(path); !ok) return tl::unexpected(ok.error());
-  return open_both(std::move(*lock), path, nullptr);
+  return open_both(std::move(*lock), path, nullptr, flush);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Store>> sqlite_store(const std::string& path) { return open_locked(path, Flush::kEveryCommit); }
+
+Result<std::unique_ptr<Store>> unflushed_sqlite_store(const std::string& path) {
+  return open_locked(path, Flush::kNever);
 }
 
 Result<std::unique_ptr<Store>> sqlite_store_on(const char* vfs, const std::string& path) {
