@@ -48,6 +48,7 @@ Result<void> watch_topology(Context& context, const WatchOptions& options);
 struct ScoreOptions {
   AloneOptions plan;   // the truth
   std::string jobs;    // "ID HOSTLIST" a line
+  std::string mix;     // instead: sizes of jobs, or @FILE with them
   std::string before;  // the same jobs, placed otherwise
   std::string idle;    // host list; empty: all nodes that no job has
 };

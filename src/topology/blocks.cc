@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 #include <unordered_map>
 
 #include "slurm/hostlist.h"
@@ -21,8 +20,8 @@ constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 // Seats members in blocks, one call of plan_blocks. Members are numbered in natural order, blocks as in the memory.
 class Seating {
  public:
-  Seating(const std::vector<Member>& members, const BlockRules& rules, Memory& memory, std::vector<std::string>& notes)
-      : members_(in_order(members)), rules_(rules), memory_(memory), notes_(notes) {}
+  Seating(const Ordered& members, const BlockRules& rules, Memory& memory, std::vector<std::string>& notes)
+      : members_(members), rules_(rules), memory_(memory), notes_(notes) {}
 
   std::vector<Block> blocks() {
     for (std::size_t i = 0; i < memory_.blocks.size(); ++i) index(i);
@@ -249,7 +248,7 @@ class Seating {
     if (notes_.size() < kMaxNotes) notes_.push_back(std::move(text));
   }
 
-  std::vector<const Member*> members_;
+  const Ordered& members_;
   const BlockRules& rules_;
   Memory& memory_;
   std::vector<std::string>& notes_;
@@ -293,6 +292,11 @@ BlockRules block_rules(const slurm::Version& version, int base_size) {
 
 Plan plan_blocks(const std::vector<Member>& members, std::string because, const BlockRules& rules, Memory& memory,
                  std::vector<std::string>& notes) {
+  return plan_blocks(in_order(members), std::move(because), rules, memory, notes);
+}
+
+Plan plan_blocks(const Ordered& members, std::string because, const BlockRules& rules, Memory& memory,
+                 std::vector<std::string>& notes) {
   if (members.empty()) return {Model::flat, "there is no node yet", {}};
   Plan out{Model::block, std::move(because), {}};
   out.blocks = Seating(members, rules, memory, notes).blocks();
@@ -300,40 +304,17 @@ Plan plan_blocks(const std::vector<Member>& members, std::string because, const 
   return out;
 }
 
-std::optional<std::string> slot_for(const std::vector<Member>& members, const Memory& memory, std::string_view group,
-                                    std::string_view domain, int base_size) {
-  std::set<std::string_view> alive;
-  std::map<int, const Member*> free;  // by number
-  for (const auto& member : members) {
-    const auto its = member.position ? domain_of(*member.position) : "";
-    if (!its.empty()) alive.insert(its);
-    if (member.group == group && member.number > 0 && !member.position) free.emplace(member.number, &member);
-  }
-  if (free.empty()) return std::nullopt;
-  std::map<int, std::string_view> taken;  // block of the group → the living domain that has it
-  for (const auto& block : memory.blocks)
-    if (block.group == group && alive.count(block.domain) != 0) taken[block.number] = block.domain;
-
-  const Member* unbound = nullptr;
-  for (const auto& [number, member] : free) {
-    const auto bound = taken.find((number - 1) / base_size + 1);
-    if (bound != taken.end() && !domain.empty() && bound->second == domain) return member->node_name;
-    if (bound == taken.end() && unbound == nullptr) unbound = member;
-  }
-  return (unbound != nullptr ? unbound : free.begin()->second)->node_name;
+std::map<std::string, std::vector<std::string>> nvlink_domains(const std::vector<Member>& members) {
+  return nvlink_domains(in_order(members));
 }
 
-std::map<std::string, std::vector<std::string>> nvlink_domains(const std::vector<Member>& members) {
+std::map<std::string, std::vector<std::string>> nvlink_domains(const Ordered& members) {
   std::unordered_map<std::string_view, std::vector<std::string>> nodes;
-  for (const auto& member : members) {
-    const auto domain = member.position ? domain_of(*member.position) : "";
-    if (!domain.empty()) nodes[domain].push_back(member.node_name);
-  }
+  for (const auto* member : members)
+    if (const auto domain = member->position ? domain_of(*member->position) : ""; !domain.empty())
+      nodes[domain].push_back(member->node_name);
   std::map<std::string, std::vector<std::string>> out;
-  for (auto& [domain, names] : nodes) {
-    std::ranges::sort(names, slurm::natural_less);
-    out.emplace(domain, std::move(names));
-  }
+  for (auto& [domain, names] : nodes) out.emplace(domain, std::move(names));
   return out;
 }
 

@@ -2,14 +2,13 @@
 //
 // Every slot of a group has a seat from its declaration: the slots 18k+1 … 18k+18 are block k+1 of the group, so that
 // Slurm knows the whole wished-for cluster and lets large jobs wait. The first machine of an NVLink domain binds the
-// domain to a block (its own, when that is free); a machine of a bound domain sits in that block, and the slots that
-// still wait fill what is left. Machines are given to slots by slot_for, so that this seldom moves anybody.
+// domain to a block (its own, when that is free); a machine of a bound domain sits in that block, whatever its slot is
+// called, and the slots that still wait fill what is left: seats change hands, slots and machines do not.
 //
 // Nodes that are not ours (Member::number is 0) have no seat: a block for every domain, in the order of the domains.
 #pragma once
 
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,11 +42,6 @@ BlockRules block_rules(const slurm::Version& version, int base_size = kNominalBl
 // `notes` gets what had to be bent, for people.
 Plan plan_blocks(const std::vector<Member>& members, std::string because, const BlockRules& rules, Memory& memory,
                  std::vector<std::string>& notes);
-
-// The slot of `group` that a machine of this domain should be bound to: of those without a located machine the lowest
-// in the domain's own block, else in a block that no domain has, else any. Nothing when none is free.
-std::optional<std::string> slot_for(const std::vector<Member>& members, const Memory& memory, std::string_view group,
-                                    std::string_view domain, int base_size = kNominalBlock);
 
 // nvidia-imex lets machines of one NVLink domain reach each other's memory: domain → its nodes, natural order.
 std::map<std::string, std::vector<std::string>> nvlink_domains(const std::vector<Member>& members);

@@ -176,23 +176,6 @@ TEST(Blocks, OfNodesThatAreNotOursAreTheirDomains) {
   EXPECT_EQ(plan.blocks[1].nodes.front(), "node01");
 }
 
-TEST(SlotFor, PrefersTheBlockOfTheDomain) {
-  auto members = slots("g", 54);
-  Memory memory;
-  locate(members, 19, "rack-a");
-  made(members, memory);
-  EXPECT_EQ(slot_for(members, memory, "g", "rack-a"), "g-20");
-  EXPECT_EQ(slot_for(members, memory, "g", "rack-b"), "g-1");
-  EXPECT_EQ(slot_for(members, memory, "g", ""), "g-1");
-  for (int i = 1; i <= 18; ++i) locate(members, i, "rack-b");
-  made(members, memory);
-  EXPECT_EQ(slot_for(members, memory, "g", "rack-b"), "g-37") << "its own is full: not among those of rack-a";
-  for (int i = 37; i <= 54; ++i) locate(members, i, "rack-c");
-  made(members, memory);
-  EXPECT_EQ(slot_for(members, memory, "g", "rack-d"), "g-20") << "nothing else is free";
-  EXPECT_EQ(slot_for(members, memory, "other", "rack-a"), std::nullopt);
-}
-
 TEST(NvlinkDomains, ListTheirNodes) {
   auto members = slots("g", 20);
   locate(members, 10, "rack-a");

@@ -25,29 +25,29 @@ std::size_t padding_of(const Plan& plan) {
   return count;
 }
 
-std::vector<Member> with_nvlink(const std::vector<Member>& members) {
-  std::vector<Member> out;
+Ordered with_nvlink(const Ordered& members) {
+  Ordered out;
   ClassOf class_of;
-  for (const auto& member : members)
-    if (class_of(member.instance_type) == TopologyClass::block) out.push_back(member);
+  for (const auto* member : members)
+    if (class_of(member->instance_type) == TopologyClass::block) out.push_back(member);
   return out;
 }
 
 // The topology of the whole cluster. Blocks that cannot be written become a tree, and the reason says why.
-Plan main_topology(const Request& request, const Choice& choice, Memory& memory, std::vector<std::string>& notes) {
-  if (request.members.empty()) return {Model::flat, "there is no node yet", {}};
+Plan main_topology(const Request& request, const Ordered& members, const Choice& choice, Memory& memory,
+                   std::vector<std::string>& notes) {
+  if (members.empty()) return {Model::flat, "there is no node yet", {}};
   if (choice.model == Model::flat) return {Model::flat, choice.because, {}};
-  if (choice.model == Model::tree) return plan_tree(request.members, choice.because);
-  auto blocks =
-      plan_blocks(request.members, choice.because, block_rules(request.version, request.base_size), memory, notes);
-  const auto all = request.members.size() + padding_of(blocks);
+  if (choice.model == Model::tree) return plan_tree(members, choice.because);
+  auto blocks = plan_blocks(members, choice.because, block_rules(request.version, request.base_size), memory, notes);
+  const auto all = members.size() + padding_of(blocks);
   if (all <= kNodeTable) return blocks;
-  return plan_tree(request.members,
+  return plan_tree(members,
                    fmt::format("{}; but full blocks would need {} node names, and Slurm has room for {}: a tree serves",
                                choice.because, all, kNodeTable));
 }
 
-void add_partitions(const Request& request, ClusterPlan& out, Memory& memory) {
+void add_partitions(const Request& request, const Ordered& members, ClusterPlan& out, Memory& memory) {
   const auto has = [&](Model model) {
     return std::ranges::any_of(out.topologies, [model](const Plan& plan) { return plan.model == model; });
   };
@@ -55,15 +55,27 @@ void add_partitions(const Request& request, ClusterPlan& out, Memory& memory) {
     if (!choice.model || *choice.model == out.main().model) continue;
     if (!has(*choice.model)) {
       Plan extra{*choice.model, choice.because, {}};
-      if (*choice.model == Model::tree) extra = plan_tree(request.members, choice.because);
+      if (*choice.model == Model::tree) extra = plan_tree(members, choice.because);
       if (*choice.model == Model::block)
-        extra = plan_blocks(with_nvlink(request.members), choice.because,
-                            block_rules(request.version, request.base_size), memory, out.notes);
+        extra = plan_blocks(with_nvlink(members), choice.because, block_rules(request.version, request.base_size),
+                            memory, out.notes);
       // Nobody is there yet: the partition waits with the default, which holds nobody of it either.
       if (extra.model != *choice.model) continue;
       out.topologies.push_back(std::move(extra));
     }
     out.partitions.emplace(name, *choice.model);
+  }
+}
+
+void add_kept(const Request& request, const Ordered& members, ClusterPlan& out, Memory& memory) {
+  const std::string because = "kept, since slurmctld has saved places of nodes in it";
+  for (const auto model : request.kept) {
+    if (model == Model::flat || std::ranges::find(out.topologies, model, &Plan::model) != out.topologies.end())
+      continue;
+    auto extra = model == Model::tree ? plan_tree(members, because)
+                                      : plan_blocks(with_nvlink(members), because,
+                                                    block_rules(request.version, request.base_size), memory, out.notes);
+    if (extra.model == model) out.topologies.push_back(std::move(extra));
   }
 }
 
@@ -80,11 +92,13 @@ ClusterPlan plan_cluster(const Request& request, Memory& memory) {
   ClusterPlan out;
   out.version = request.version;
   out.choice = choose(groups_of(request), request.version, request.preference);
-  out.topologies = {main_topology(request, out.choice, memory, out.notes)};
+  const auto members = in_order(request.members);
+  out.topologies = {main_topology(request, members, out.choice, memory, out.notes)};
   out.choice.model = out.main().model;
   out.choice.because = out.main().because;
-  if (out.main().model != Model::flat) add_partitions(request, out, memory);
-  out.nvlink_domains = nvlink_domains(request.members);
+  if (out.main().model != Model::flat) add_partitions(request, members, out, memory);
+  if (slurm::release_of(request.version).topology_yaml) add_kept(request, members, out, memory);
+  out.nvlink_domains = nvlink_domains(members);
   return out;
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,9 @@ struct Request {
   slurm::Version version = slurm::kOwnImage;
   Preference preference = Preference::automatic;
   int base_size = kNominalBlock;
+  // Topologies that slurmctld has nodes in. From 25.05 on it saves each node's places, and does not start when one of
+  // them names a topology that is gone: they stay, beside the cluster's default, also when nobody chooses them.
+  std::set<Model> kept = {};
 };
 
 struct ClusterPlan {

@@ -120,11 +120,10 @@ std::vector<std::string> differences(const Plan& wanted, const Plan& shown) {
 std::vector<std::string> differences(const ClusterPlan& plan, const std::vector<Shown>& shown) {
   std::vector<std::string> out;
   const auto* main = default_of(shown);
-  if (plan.main().model == Model::flat) {
-    if (!is_flat(shown)) out.push_back(fmt::format("the model is {}, planned is flat", enum_name(main->plan.model)));
-    return out;
-  }
+  if (plan.main().model == Model::flat && !is_flat(shown))
+    out.push_back(fmt::format("the model is {}, planned is flat", enum_name(main->plan.model)));
   for (const auto& topology : plan.topologies) {
+    if (topology.model == Model::flat && &topology == &plan.main()) continue;
     const auto* found = find(shown, topology.model);
     const bool is_main = &topology == &plan.main();
     if (found == nullptr) {

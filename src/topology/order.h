@@ -3,12 +3,20 @@
 
 #include <vector>
 
+#include "topology/blocks.h"
 #include "topology/plan.h"
 
 namespace espalier::topology {
 
 // Each name once: the first member of a name counts.
-std::vector<const Member*> in_order(const std::vector<Member>& members);
+using Ordered = std::vector<const Member*>;
+Ordered in_order(const std::vector<Member>& members);
+
+// The functions of plan.h and blocks.h, for members that are in order already.
+Plan plan_tree(const Ordered& members, std::string because);
+Plan plan_blocks(const Ordered& members, std::string because, const BlockRules& rules, Memory& memory,
+                 std::vector<std::string>& notes);
+std::map<std::string, std::vector<std::string>> nvlink_domains(const Ordered& members);
 
 // class_of() for many members in a row, which share a few types.
 class ClassOf {

@@ -41,8 +41,8 @@ void write_out(Branch&& branch, std::vector<Switch>& out) {
 }
 
 // The tree over all members: the fabric, then the leaves of those that are not in it.
-Branch tree_of(const std::vector<const Member*>& members) {
-  std::vector<const Member*> located;
+Branch tree_of(const Ordered& members) {
+  Ordered located;
   Branch unplaced{kUnplaced, {}, {}}, off_fabric{kOffFabric, {}, {}};
   ClassOf class_of;
   for (const auto* member : members) {
@@ -75,9 +75,13 @@ Plan plan(const std::vector<Member>& members, const std::vector<std::string>& gr
 }
 
 Plan plan_tree(const std::vector<Member>& members, std::string because) {
+  return plan_tree(in_order(members), std::move(because));
+}
+
+Plan plan_tree(const Ordered& members, std::string because) {
   if (members.empty()) return {Model::flat, "there is no node yet", {}};  // a tree without nodes is fatal
   Plan out{Model::tree, std::move(because), {}};
-  write_out(tree_of(in_order(members)), out.switches);
+  write_out(tree_of(members), out.switches);
   return out;
 }
 

@@ -2,6 +2,7 @@
 
 #include "slurm/hostlist.h"
 #include "topology/cluster_plan.h"
+#include "topology/patch.h"
 
 namespace espalier::topology {
 namespace {
@@ -11,8 +12,10 @@ constexpr std::size_t kPage = 4096;
 constexpr std::string_view kHeader =
     "# Written by Espalier from the positions of the machines. Changes made here are overwritten.\n";
 
+constexpr std::string_view kOffThePage = "#\n";
+
 std::string off_the_page(std::string text) {
-  if (!text.empty() && text.size() % kPage == 0) text += "#\n";
+  if (!text.empty() && text.size() % kPage == 0) text += kOffThePage;
   return text;
 }
 
@@ -32,15 +35,23 @@ std::string sizes_of(const Plan& plan, const slurm::Release& release) {
   return fmt::format("{}={}\n", release.block_sizes_key, out);
 }
 
+void write_conf(const Switch& line, std::string& out) {
+  const bool is_leaf = line.switches.empty();
+  out.append("SwitchName=").append(line.name).append(is_leaf ? " Nodes=" : " Switches=");
+  out.append(slurm::compress(is_leaf ? line.nodes : line.switches)).append("\n");
+}
+
+void write_yaml(const Switch& line, std::string& out) {
+  out.append("    - switch: \"").append(line.name).append("\"\n");
+  if (!line.switches.empty()) out.append("      children: \"").append(slurm::compress(line.switches)).append("\"\n");
+  if (!line.nodes.empty()) out.append("      nodes: \"").append(slurm::compress(line.nodes)).append("\"\n");
+}
+
 void write_yaml(const Plan& plan, bool is_default, std::string& out) {
   out += fmt::format("- topology: {}\n  cluster_default: {}\n", enum_name(plan.model), is_default);
   if (plan.model == Model::flat) out += "  flat: true\n";
   if (plan.model == Model::tree) out += "  tree:\n    switches:\n";
-  for (const auto& line : plan.switches) {
-    out.append("    - switch: \"").append(line.name).append("\"\n");
-    if (!line.switches.empty()) out.append("      children: \"").append(slurm::compress(line.switches)).append("\"\n");
-    if (!line.nodes.empty()) out.append("      nodes: \"").append(slurm::compress(line.nodes)).append("\"\n");
-  }
+  for (const auto& line : plan.switches) write_yaml(line, out);
   if (plan.model != Model::block) return;
   out += "  block:\n    block_sizes:\n";
   for (const auto size : plan.block_sizes) out += fmt::format("    - {}\n", size);
@@ -63,11 +74,7 @@ std::string param_of(const ClusterPlan& plan) {
 std::string render(const Plan& plan, const slurm::Version& version) {
   if (plan.model == Model::flat) return "";
   std::string out(kHeader);
-  for (const auto& line : plan.switches) {
-    const bool is_leaf = line.switches.empty();
-    out.append("SwitchName=").append(line.name).append(is_leaf ? " Nodes=" : " Switches=");
-    out.append(slurm::compress(is_leaf ? line.nodes : line.switches)).append("\n");
-  }
+  for (const auto& line : plan.switches) write_conf(line, out);
   for (const auto& block : plan.blocks)
     out.append("BlockName=").append(block.name).append(" Nodes=").append(nodes_of(block)).append("\n");
   if (plan.model == Model::block) out += sizes_of(plan, slurm::release_of(version));
@@ -84,7 +91,7 @@ TopologyFiles render(const ClusterPlan& plan) {
   TopologyFiles out;
   out.plugin = plugin(plan.main(), plan.version);
   out.param = param_of(plan);
-  if (plan.main().model == Model::flat) return out;
+  if (plan.main().model == Model::flat && plan.topologies.size() == 1) return out;
   if (!slurm::release_of(plan.version).topology_yaml) {
     out.conf = render(plan.main(), plan.version);
     return out;
@@ -93,6 +100,20 @@ TopologyFiles render(const ClusterPlan& plan) {
   for (const auto& topology : plan.topologies) write_yaml(topology, &topology == &plan.main(), out.yaml);
   out.yaml = off_the_page(std::move(out.yaml));
   return out;
+}
+
+// The names of switches are unique in a file, so the lines are too.
+void patch_text(const Switch& before, const Switch& after, TopologyFiles& files) {
+  auto& text = files.yaml.empty() ? files.conf : files.yaml;
+  const auto write = [&](const Switch& line) {
+    std::string out;
+    files.yaml.empty() ? write_conf(line, out) : write_yaml(line, out);
+    return out;
+  };
+  const auto old = write(before);
+  text.replace(text.find(old), old.size(), write(after));
+  if (text.ends_with(std::string("\n").append(kOffThePage))) text.resize(text.size() - kOffThePage.size());
+  text = off_the_page(std::move(text));
 }
 
 }  // namespace espalier::topology

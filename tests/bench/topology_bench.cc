@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "topology/check.h"
 #include "topology/compare.h"
+#include "topology/patch.h"
 
 namespace espalier::topology {
 namespace {
@@ -75,6 +76,23 @@ void part(benchmark::State& state, const Request& request, int what) {
   }
 }
 
+// One machine hangs elsewhere, or (of a rack) is lost and comes back: plan, file and where to move the node.
+void one_change(benchmark::State& state, const Request& request, bool elsewhere) {
+  Memory memory;
+  auto plan = plan_cluster(request, memory);
+  auto files = render(plan);
+  Patcher patcher(request, plan, memory);
+  Member here = request.members[1], there = here;
+  there.position.reset();
+  if (elsewhere) there.position = request.members[2].position;
+  bool back = true;
+  for (auto _ : state) {
+    back = !back;
+    if (!patcher.move(back ? here : there, plan, files)) state.SkipWithError("it was planned anew");
+    benchmark::DoNotOptimize(patcher.place_of(here.node_name, plan));
+  }
+}
+
 BENCHMARK_CAPTURE(plan_render_check, three_layers_24_11, three_layers(kOld))->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(plan_render_check, three_layers_26_05, three_layers(kNew))->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(plan_render_check, racks_24_11, racks(kOld))->Unit(benchmark::kMillisecond);
@@ -84,6 +102,10 @@ BENCHMARK_CAPTURE(part, three_layers_render, three_layers(kOld), 1)->Unit(benchm
 BENCHMARK_CAPTURE(part, three_layers_check, three_layers(kOld), 2)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(part, racks_plan, racks(kOld), 0)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(part, racks_check, racks(kOld), 2)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(one_change, three_layers_24_11, three_layers(kOld), true)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(one_change, three_layers_26_05, three_layers(kNew), true)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(one_change, racks_24_11, racks(kOld), false)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(one_change, racks_26_05, racks(kNew), false)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 }  // namespace espalier::topology
