@@ -322,6 +322,8 @@ agent::SlurmStepResult Slurm::one(const agent::SlurmStep& step) {
         text += name + "|" + slurm::compress({list.begin(), list.end()}) + "\n";
       return {true, text};
     }
+    case ReadJob:
+      return {false, "Invalid job id specified"};
   }
   return {false, "?"};
 }
@@ -400,6 +402,11 @@ void Slurm::read_topology() {
     for (const std::string& name : names(value(line, "Nodes")))
       if (nodes_.contains(name)) leaves_[name].insert(value(line, "BlockName"));
   }
+}
+
+void Slurm::admin_writes_topology(const std::string& text) {
+  files_[slurm::kTopologyConf] = text;
+  read_topology();
 }
 
 void Slurm::look_for_hostages() {

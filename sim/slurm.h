@@ -67,6 +67,8 @@ class Slurm {
   // scontrol update by an admin: state "down", "fail" or "drain".
   void admin_sets(const std::string& node, const std::string& state, const std::string& reason);
   void admin_lifts(const std::string& node);
+  // Writes a topology.conf of their own and reconfigures.
+  void admin_writes_topology(const std::string& text);
 
   // ---- the control plane, through the controller's agent ----
   // The order was decided after `decided_after`: what was told before that had to be heeded.

@@ -237,6 +237,8 @@ void World::launch(const std::string& pool, const LaunchRequest& request, int pr
   if (const auto* type = find_instance_type(request.instance_type); type && type->network_layers > 0)
     machine.provided.machine.position.network_nodes = {"nn-root", "nn-spine-" + std::to_string(rack / 4),
                                                        "nn-leaf-" + std::to_string(rack)};
+  if (topology::class_of(request.instance_type) == TopologyClass::block)
+    machine.provided.machine.position.domain = "domain-" + std::to_string(rack);
   machine.provided.key = request.key;
   machine.provided.cluster = request.cluster;
   machine.provided.group = request.group;
@@ -292,6 +294,7 @@ void World::command(const MachineId& id, const agent::Command& command) {
           return tell_if_same_process(process, reconcile::CommandDone{id, {command_id, false, why, {}}});
       }
       machine->second.set_up = true;
+      for (const auto& file : setup.extra) extra[id][file.name] = file.text;
       if (setup.role == NodeType::Controller) slurm.start(setup.files);
       if (setup.role == NodeType::Compute) register_node(id, setup.node_name);
       tell_if_same_process(process, reconcile::CommandDone{id, {command_id, true, "", {}}});
@@ -305,6 +308,8 @@ void World::command(const MachineId& id, const agent::Command& command) {
       for (const CheckKind kind : order.kinds) result.findings.push_back(check_finding(kind, node, order));
       tell_if_same_process(process, reconcile::CommandDone{id, std::move(result)});
     });
+  } else if (command.extra) {
+    for (const auto& file : *command.extra) extra[id][file.name] = file.text;
   } else if (command.call_again) {
     after(kSlurmTakes, [this, id, node = found->second.host_name] { register_node(id, node); });
   } else if (command.slurm) {

@@ -62,6 +62,7 @@ class World {
   std::map<std::string, CheckVerdict> verdicts;  // what nodes say of themselves in a deep health check; else Healthy
   std::set<std::string> unreachable;             // nodes that no other can reach then
   std::map<std::string, int> checks;             // node → checks that it was told of
+  std::map<MachineId, std::map<std::string, std::string>> extra;  // files beside Slurm's, as they are on the machines
   int crashes = 0;
   int effects = 0;
 

@@ -197,6 +197,7 @@ TEST_F(GateTest, RolesAreSteps) {
                         {"SageMaker.BatchDeleteClusterNodes", Role::Operator, true},
                         {"SageMaker.AddTags", Role::Operator, true},
                         {"SageMaker.StartClusterHealthCheck", Role::Operator, true},
+                        {"Espalier.SetTopology", Role::Operator, true},
                         {"SageMaker.CreateCluster", Role::Admin, true},
                         {"SageMaker.DeleteCluster", Role::Admin, true},
                         {"Espalier.UpdateCapacity", Role::Admin, false},

@@ -12,6 +12,7 @@ using namespace std::string_view_literals;
 constexpr std::array kManaging = {"SageMaker.CreateCluster"sv, "SageMaker.DeleteCluster"sv};
 constexpr std::array kGoverning = {"Espalier.ListAccessKeys"sv, "Espalier.ListAuditRecords"sv,
                                    "Espalier.UpdateCapacity"sv};
+constexpr std::array kOperating = {"Espalier.SetTopology"sv};
 constexpr std::array kChanging = {"Add"sv, "Delete"sv, "Update"sv, "Batch"sv, "Start"sv, "Attach"sv, "Detach"sv};
 constexpr std::array kReading = {"Describe"sv, "List"sv, "Watch"sv, "Explain"sv};
 
@@ -29,6 +30,7 @@ Role role_for(Effect effect) {
 Effect effect_of(std::string_view target) {
   if (std::ranges::find(kManaging, target) != kManaging.end()) return Effect::kManage;
   if (std::ranges::find(kGoverning, target) != kGoverning.end()) return Effect::kGovern;
+  if (std::ranges::find(kOperating, target) != kOperating.end()) return Effect::kChange;
   const auto verb = target.substr(std::min(target.find('.') + 1, target.size()));
   if (begins_with_one_of(verb, kReading)) return Effect::kRead;
   // Our own operations that change something are listed one by one, above or nowhere.

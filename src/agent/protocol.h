@@ -117,9 +117,10 @@ enum class SlurmStepKind {
   ReadNodes,        // nodes ("" → all) → output: lines "name|state|address|reason"
   ReadTopology,     // → output of scontrol show <options>: topology, topoconf
   ReadPartitions,   // → output: lines "partition|hostlist"
+  ReadJob,          // options: its id → output of scontrol -o show job, a line for each of its tasks
 };
 BOOST_DESCRIBE_ENUM(SlurmStepKind, WriteFiles, Reconfigure, UpdateNodes, UpdatePartition, CreatePartition,
-                    DeletePartition, ReadNodes, ReadTopology, ReadPartitions)
+                    DeletePartition, ReadNodes, ReadTopology, ReadPartitions, ReadJob)
 
 struct SlurmStep {
   SlurmStepKind kind = SlurmStepKind::ReadNodes;

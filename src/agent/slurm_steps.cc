@@ -99,6 +99,8 @@ Result<std::string> SlurmSteps::one(const SlurmStep& step) {
       return scontrol({"show", step.options.empty() ? "topology" : step.options});
     case SlurmStepKind::ReadPartitions:
       return scontrol({"-a", "-o", "show", "partitions"}).map(partition_lines);
+    case SlurmStepKind::ReadJob:
+      return scontrol({"-o", "show", "job", step.options});
   }
   return fail(ErrorCode::kInvalid, "this agent does not know that step: update it");
 }

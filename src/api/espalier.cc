@@ -1,12 +1,10 @@
-// Espalier's own operations but WatchEvents: docs/wire-own.md.
+// Espalier's own operations that have no file of their own: docs/wire-own.md.
 #include <unistd.h>
 
 #include "api/lookup.h"
 #include "api/own_node.h"
 #include "api/read.h"
 #include "api/show.h"
-#include "reconcile/slurm/wanted.h"
-#include "topology/plan.h"
 
 namespace espalier::api {
 namespace {
@@ -20,32 +18,16 @@ Result<json::object> describe_service(const Services& services, const Call&) {
                       {"ProcessId", std::int64_t{getpid()}}};
 }
 
-// ---- nodes and topology --------------------------------------------------------------------------------------------
+// ---- nodes --------------------------------------------------------------------------------------------------------
 
 Result<json::object> describe_nodes(const Services& services, const Call& call) {
   return read_cluster(services, call, [](const engine::View& view) {
-    const auto leaves = topology::leaves(reconcile::slurm_wanted(view.state, {}).plan.main());
+    const auto leaves = topology::leaves(view.wanted().plan.main());
     json::array nodes;
     auto slots = slots_by_group(view.state);
     for (const auto& [name, group] : view.state.groups)
       for (const auto* slot : slots[name]) nodes.push_back(own_node(view, group, *slot, leaves));
     return json::object{{"Nodes", std::move(nodes)}};
-  });
-}
-
-Result<json::object> describe_topology(const Services& services, const Call& call) {
-  return read_cluster(services, call, [](const engine::View& view) {
-    const auto all = reconcile::slurm_wanted(view.state, {}).plan;
-    const auto& plan = all.main();
-    const auto files = topology::render(all);
-    json::array switches;
-    for (const auto& each : plan.switches)
-      switches.push_back({{"Name", each.name}, {"Switches", to_json(each.switches)}, {"Nodes", to_json(each.nodes)}});
-    const auto& slurm = view.state.slurm;
-    return json::object{
-        {"Model", enum_name(plan.model)},  {"Because", plan.because},         {"True", view.topology_true()},
-        {"Revision", slurm.revision},      {"Since", timestamp(slurm.since)}, {"Failure", slurm.failure},
-        {"Switches", std::move(switches)}, {"File", files.conf + files.yaml}, {"Drawing", topology::draw(all)}};
   });
 }
 
@@ -119,9 +101,9 @@ Result<json::object> update_capacity(const Services& services, const Call& call)
 }  // namespace
 
 std::vector<Operation> own_operations() {
-  return {at_once("Espalier.DescribeService", describe_service),   at_once("Espalier.DescribeNodes", describe_nodes),
-          at_once("Espalier.DescribeTopology", describe_topology), at_once("Espalier.DescribeAccess", describe_access),
-          at_once("Espalier.DescribeCapacity", describe_capacity), at_once("Espalier.UpdateCapacity", update_capacity)};
+  return {at_once("Espalier.DescribeService", describe_service), at_once("Espalier.DescribeNodes", describe_nodes),
+          at_once("Espalier.DescribeAccess", describe_access), at_once("Espalier.DescribeCapacity", describe_capacity),
+          at_once("Espalier.UpdateCapacity", update_capacity)};
 }
 
 }  // namespace espalier::api

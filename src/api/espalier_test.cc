@@ -53,6 +53,49 @@ TEST_F(Own, TopologyCoversEverySlot) {
   EXPECT_NE(str(out.at("Because")), "");
 }
 
+TEST_F(Own, TopologySaysWhatIsPendingAndHowTheLastCame) {
+  clusters.truth = {false, clusters.now, {"switch nn-1 is missing"}};
+  state->slurm.revision = 2;
+  state->slurm.live = true;
+  const auto out = good("Espalier.DescribeTopology", R"({"ClusterName": "demo"})");
+  EXPECT_EQ(out.at("True"), false);
+  EXPECT_EQ(out.at("Pending").at(0), "switch nn-1 is missing");
+  EXPECT_TRUE(out.contains("PendingSince"));
+  EXPECT_EQ(out.at("Applied"), "Moves");
+  EXPECT_EQ(out.at("Wish"), "auto");
+  EXPECT_EQ(out.at("Partitions").at(0).at("Model"), "tree");
+}
+
+TEST_F(Own, TopologyIsSetAndKept) {
+  EXPECT_EQ(good("Espalier.SetTopology", R"({"ClusterName": "demo", "Topology": "off"})").at("Topology"), "off");
+  EXPECT_EQ(clusters.changes.at(0).topology, "off");
+  const auto out = good("Espalier.DescribeTopology", R"({"ClusterName": "demo"})");
+  EXPECT_EQ(out.at("Wish"), "off");
+  EXPECT_EQ(out.at("Model"), "flat");
+  EXPECT_EQ(call("Espalier.SetTopology", R"({"ClusterName": "demo", "Topology": "ring"})").type(),
+            "ValidationException");
+  state->cluster.status = ClusterStatus::Deleting;
+  EXPECT_EQ(call("Espalier.SetTopology", R"({"ClusterName": "demo", "Topology": "auto"})").type(), "ConflictException");
+}
+
+TEST_F(Own, AJobThatWaitsIsExplainedByWhatItsNodesDo) {
+  clusters.launch(*state, "workers-1", SlotState::Ready);
+  clusters.slurm_nodes["workers-1"] = {"workers-1", "idle", "10.77.0.1", ""};
+  clusters.launch(*state, "workers-2", SlotState::Ready);
+  clusters.slurm_nodes["workers-2"] = {"workers-2", "drained", "10.77.0.2", "bad fan"};
+  const auto partition = state->groups.at("workers").partition;
+  clusters.jobs["7"] =
+      "JobId=7 JobName=x UserId=u JobState=PENDING Reason=Resources Partition=" + partition + " NumNodes=2-2\n";
+  const auto out = good("Espalier.ExplainJob", R"({"ClusterName": "demo", "JobId": "7"})");
+  EXPECT_EQ(out.at("Because").at(0),
+            "it needs 2 nodes: 1 are idle, 0 have jobs, 1 are still to come, 1 are out of use");
+  EXPECT_EQ(out.at("Because").at(1), "workers-3: Wanted: no reason; next: nothing");
+  EXPECT_EQ(out.at("Because").at(2), "workers-2: drained: bad fan");
+  EXPECT_EQ(out.at("WouldRun").at(0), "-N1");
+  EXPECT_EQ(call("Espalier.ExplainJob", R"({"ClusterName": "demo", "JobId": "8"})").type(), "ResourceNotFound");
+  EXPECT_EQ(call("Espalier.ExplainJob", R"({"ClusterName": "demo", "JobId": "8; ls"})").type(), "ValidationException");
+}
+
 TEST_F(Own, AccessFindsTheMachine) {
   clusters.launch(*state, "workers-2", SlotState::Ready);
   auto with_folder = settings();
@@ -154,6 +197,7 @@ TEST_F(Own, ExplainsANodeByItsNameMachineOrSlot) {
     const auto out = good("Espalier.ExplainNode", fmt::format(R"({{"ClusterName": "demo", {}}})", by));
     EXPECT_EQ(out.at("Node").at("NodeName"), "workers-2");
     EXPECT_EQ(out.at("Because"), "no reason");
+    EXPECT_THAT(str(out.at("Places").at(0)), HasSubstr("tree: on leaf unplaced"));
     EXPECT_EQ(out.at("Conditions").at(0).at("Type"), "Launched");
     EXPECT_EQ(out.at("History").at(0).at("FailureMessage"), "no capacity");
   }

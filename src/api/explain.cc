@@ -3,8 +3,7 @@
 #include "api/own_node.h"
 #include "api/read.h"
 #include "api/show.h"
-#include "reconcile/slurm/wanted.h"
-#include "topology/plan.h"
+#include "topology/why.h"
 
 namespace espalier::api {
 
@@ -84,13 +83,16 @@ Result<json::object> explain_node(const Services& services, const Call& call) {
     if (!slot) return tl::unexpected(slot.error());
     found = **slot;
     cluster = view.state.cluster.id;
-    const auto leaves = topology::leaves(reconcile::slurm_wanted(view.state, {}).plan.main());
+    const auto& wanted = view.wanted();
+    const auto leaves = topology::leaves(wanted.plan.main());
     const auto why = view.explain(*found);
+    const bool compute = view.state.groups.at(found->group).type == NodeType::Compute;
     json::object out{{"Node", own_node(view, view.state.groups.at(found->group), *found, leaves)},
                      {"Because", why.because},
                      {"Next", why.next},
                      {"Conditions", conditions_of(*found)}};
     if (why.next_at) out["NextAt"] = timestamp(*why.next_at);
+    if (compute) out["Places"] = to_json(topology::why_there(wanted.plan, reconcile::member_of(*found)));
     return out;
   });
   if (!answer) return answer;

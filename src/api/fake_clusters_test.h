@@ -23,13 +23,16 @@ class FakeClusters final : public engine::Clusters {
   Result<void> check_answer;
   std::vector<reconcile::ActOnNodes> actions;
   Result<reconcile::ActOnNodesAnswer> act_answer;
-  std::function<void()> waiting;  // of await_event
+  std::function<void()> waiting;            // of await_event
+  std::map<std::string, std::string> jobs;  // id → what slurmctld shows
+  reconcile::TopologyTruth truth{true, {}, {}};
   Time now{Millis(1'767'225'600'250)};
 
   void create(const reconcile::ClusterWish& wish, Created reply) override { reply(make(wish)); }
   void update(const ClusterId& id, const reconcile::ClusterChange& change, Changed reply) override {
     auto ok = reconcile::check(change, states.at(id), quotas, 0);
     if (ok) changes.push_back(change);
+    if (ok && change.topology) states.at(id).cluster.topology = *change.topology;
     auto& spec = states.at(id).cluster.spec;
     if (auto tags = reconcile::changed_tags(spec, change); ok && tags)
       spec["Tags"] = reconcile::to_wire(*tags);
@@ -101,10 +104,15 @@ class FakeClusters final : public engine::Clusters {
         if (slot.machine && slot.machine->id == machine) return &slot;
       return nullptr;
     };
-    reader(engine::View{found->second, index, slot_of, slurm_nodes, [] { return true; },
+    const auto wanted = reconcile::slurm_wanted(found->second, {});
+    reader(engine::View{found->second, index, slot_of, slurm_nodes, [this] { return truth; },
+                        [&]() -> const reconcile::SlurmWanted& { return wanted; },
                         [](const Slot&) { return reconcile::Explanation{"no reason", "nothing", {}}; },
                         [](const Slot& slot) { return slot.next_try; }});
     return {};
+  }
+  void read_job(const ClusterId&, const std::string& job, JobRead reply) override {
+    reply(jobs.contains(job) ? Result<std::string>(jobs.at(job)) : fail(ErrorCode::kNotFound, "Invalid job id"));
   }
   Result<std::vector<Event>> events(const store::EventQuery& query) override {
     std::vector<Event> out;

@@ -18,9 +18,9 @@ engine::Clusters::Changed answer_when_done(json::object answer, Done done) {
 const Operation* find_operation(std::string_view target) {
   static const auto table = [] {
     std::map<std::string, Operation, std::less<>> all;
-    for (auto& family :
-         {cluster_operations(), node_operations(), batch_operations(), software_operations(), health_operations(),
-          event_operations(), tag_operations(), own_operations(), explain_operations(), access_operations()})
+    for (auto& family : {cluster_operations(), node_operations(), batch_operations(), software_operations(),
+                         health_operations(), event_operations(), tag_operations(), own_operations(),
+                         topology_operations(), explain_operations(), explain_job_operations(), access_operations()})
       for (const auto& operation : family) all.emplace(operation.target, operation);
     return all;
   }();

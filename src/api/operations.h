@@ -39,7 +39,9 @@ std::vector<Operation> health_operations();
 std::vector<Operation> event_operations();
 std::vector<Operation> tag_operations();
 std::vector<Operation> own_operations();
+std::vector<Operation> topology_operations();
 std::vector<Operation> explain_operations();
+std::vector<Operation> explain_job_operations();
 std::vector<Operation> access_operations();
 
 // nullptr: there is none, or it is for EKS.

@@ -48,6 +48,7 @@ inline const Text& text(const std::string& shape) {
       {"ClusterPartitionName", {"a", "b", "", names}},
       {"EspalierAccessKeyId", {"ESPK", "A", "", {"ESPK-AAAAAAAAAAAAAAA", "ESPK AAAAAAAAAAAAAAA"}}},
       {"EspalierAccessKeyName", {"a", "b", "", {"-a", " a", "a\n", "a;b", "ä"}}},
+      {"EspalierJobId", {"1", "2", "", {"a", "1-2", "1 2", "1;2", "_1"}}},
       {"EventId",
        {"01234567-89ab-4cde-8f01-23456789abcd",
         "",

@@ -50,8 +50,19 @@ Result<void> show_events(Context& context, const EventOptions& options);
 
 // file: Slurm's topology file as written, instead of the drawing.
 Result<void> show_topology(Context& context, const std::string& cluster, bool file = false);
+// Whether slurmctld has it: revision, since when, how it was applied, what is pending; its blocks.
+Result<void> show_topology_status(Context& context, const std::string& cluster);
+// The choice and its reason, of the cluster and of each partition; or, of one node, where it is and why.
+Result<void> explain_choice(Context& context, const std::string& cluster, const std::string& node = "");
+// wish: auto, tree, block or off.
+Result<void> set_topology(Context& context, const std::string& cluster, const std::string& wish);
 // Why a node (its name, instance id or logical id) is where it is, what is tried next, and what happened to it.
 Result<void> explain_node(Context& context, const std::string& cluster, const std::string& node);
+
+// Why a job waits, and what would run now.
+Result<void> explain_job(Context& context, const std::string& cluster, const std::string& job);
+// Does the word name a job, and not a node?
+bool is_job(const std::string& word);
 
 struct CapacityOptions {
   std::vector<std::string> pools;  // "TYPE=N", "TYPE=unlimited", "TYPE"

@@ -260,6 +260,58 @@ TEST(Topology, IsDrawnOrPrintedAsItsFile) {
   EXPECT_EQ(world.out.str(), "SwitchName=nn-1\n");
 }
 
+constexpr const char* kPendingTopology = R"({"Wish": "auto", "Model": "block", "Because": "all are UltraServers",
+  "SlurmVersion": "26.5.5", "True": false, "Revision": 3, "Applied": "Moves", "Notes": ["one rack is short"],
+  "Pending": ["block b2 is missing", "slurmctld is being reconfigured"],
+  "Partitions": [{"Name": "nvl", "Model": "block", "Because": "as the whole cluster"}],
+  "Blocks": [{"Name": "b1", "Domain": "nvl-1", "Nodes": ["g-1", "g-2"]}]})";
+
+TEST(Topology, StatusSaysWhatIsPendingAndHowTheLastCame) {
+  FakeWorld world;
+  world.transport.answer("Espalier.DescribeTopology", kPendingTopology);
+  ASSERT_TRUE(show_topology_status(world.context, "demo"));
+  for (const char* text :
+       {"model:   block (set to auto): all are UltraServers", "applied: revision 3, by moving nodes live",
+        "slurmctld does not have it yet", "pending: slurmctld is being reconfigured", "note:    one rack is short",
+        "b1     nvl-1          g-[1-2]"})
+    EXPECT_THAT(world.out.str(), HasSubstr(text));
+}
+
+TEST(Topology, TheChoiceIsExplainedForThePartitionsOrANode) {
+  FakeWorld world;
+  world.transport.answer("Espalier.DescribeTopology", kPendingTopology);
+  ASSERT_TRUE(explain_choice(world.context, "demo"));
+  EXPECT_THAT(world.out.str(), HasSubstr("nvl        block     as the whole cluster"));
+  world.out.str("");
+  world.transport.answer("Espalier.ExplainNode", R"({"Places": ["tree: on leaf nn-1"]})");
+  ASSERT_TRUE(explain_choice(world.context, "demo", "p5-1"));
+  EXPECT_EQ(world.out.str(), "tree: on leaf nn-1\n");
+  EXPECT_EQ(world.transport.requests("Espalier.ExplainNode").at(0).at("NodeName"), "p5-1");
+  FakeWorld other;
+  other.transport.answer("Espalier.ExplainNode", R"({"Because": "it is a login machine"})");
+  EXPECT_EQ(explain_choice(other.context, "demo", "login-1").error().code, ErrorCode::kNotFound);
+}
+
+TEST(ExplainJob, SaysWhyAndWhatWouldRun) {
+  FakeWorld world;
+  world.transport.answer("Espalier.ExplainJob", R"({"JobId": "7", "State": "PENDING", "Reason": "Resources",
+    "Partition": "nvl", "NodeCount": 16, "Because": ["no NVLink domain has 16 free"], "WouldRun": ["--segment=8"]})");
+  ASSERT_TRUE(explain_job(world.context, "demo", "7"));
+  EXPECT_EQ(world.out.str(),
+            "Job 7 (16 nodes of partition nvl) is PENDING: Resources\nbecause: no NVLink domain has 16 free\n"
+            "--segment=8 would run now\n");
+  for (const char* word : {"7", "7_2", "12+1"}) EXPECT_TRUE(is_job(word)) << word;
+  for (const char* word : {"p5-3", "i-0123", "", "7a"}) EXPECT_FALSE(is_job(word)) << word;
+}
+
+TEST(Topology, IsSet) {
+  FakeWorld world;
+  world.transport.answer("Espalier.SetTopology", R"({"Topology": "off"})");
+  ASSERT_TRUE(set_topology(world.context, "demo", "off"));
+  EXPECT_EQ(world.transport.requests("Espalier.SetTopology").at(0).at("Topology"), "off");
+  EXPECT_THAT(world.out.str(), HasSubstr("is set to off"));
+}
+
 TEST(Capacity, RequestHasOnlyWhatWasGiven) {
   CapacityOptions options;
   options.pools = {"a=6", "b=unlimited"};

@@ -315,11 +315,15 @@ class CommandLine {
   }
 
   void add_explain() {
-    auto* app = add_command(app_, "explain", "Why a node is where it is, what is tried next, and when",
-                            "  espalier explain demo p5-3\n  espalier explain demo i-0123456789abcdef0\n");
+    auto* app =
+        add_command(app_, "explain", "Why a job waits and what would run; why a node is where it is and what is next",
+                    "  espalier explain demo 42\n  espalier explain demo p5-3\n"
+                    "  espalier explain demo i-0123456789abcdef0\n");
     add_cluster_name(app, cluster_);
-    app->add_option("NODE", node_, "Its Slurm name, instance id or logical id")->required();
-    do_on(app, [this](Context& context) { return explain_node(context, cluster_, node_); });
+    app->add_option("JOB|NODE", node_, "A job's number, or a node's Slurm name, instance id or logical id")->required();
+    do_on(app, [this](Context& context) {
+      return is_job(node_) ? explain_job(context, cluster_, node_) : explain_node(context, cluster_, node_);
+    });
   }
 
   void add_topology() {
@@ -329,6 +333,18 @@ class CommandLine {
     add_cluster_name(show, cluster_);
     show->add_flag("--file", topology_file_, "Slurm's topology file instead");
     do_on(show, [this](Context& context) { return show_topology(context, cluster_, topology_file_); });
+    auto* status =
+        add_command(*group, "status", "Whether Slurm has it: since when, how it was applied, what is pending",
+                    "  espalier topology status demo\n");
+    add_cluster_name(status, cluster_);
+    do_on(status, [this](Context& context) { return show_topology_status(context, cluster_); });
+    auto* set = add_command(*group, "set", "Which topology a cluster is to have, from now on",
+                            "  espalier topology set demo block\n  espalier topology set demo auto\n");
+    add_cluster_name(set, cluster_);
+    set->add_option("WISH", topology_wish_, "auto (by the instance types), tree, block, or off (flat)")
+        ->required()
+        ->check(CLI::IsMember({"auto", "tree", "block", "off"}));
+    do_on(set, [this](Context& context) { return set_topology(context, cluster_, topology_wish_); });
     add_topology_commands(*group, topology_,
                           {.add = [this](auto&&... what) { return add_command(what...); },
                            .act_on = [this](CLI::App* app, Action action) { act_on(app, std::move(action)); }});
@@ -497,6 +513,7 @@ class CommandLine {
   std::string group_;
   EventOptions events_;
   bool topology_file_ = false;
+  std::string topology_wish_;
   std::string node_;
   TopologyOptions topology_;
   CapacityOptions capacity_;

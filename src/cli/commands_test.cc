@@ -3,6 +3,7 @@
 
 #include <csignal>
 
+#include "base/file.h"
 #include "cli/cli.h"
 #include "cli/exit_code.h"
 #include "cli/interrupt.h"
@@ -128,6 +129,30 @@ TEST(Commands, WithoutControlPlaneSayWhereTheyLooked) {
     EXPECT_THAT(outcome.err, HasSubstr("127.0.0.1:1"));
     EXPECT_EQ(outcome.out, "");
   }
+}
+
+// A file of four machines on two leaves.
+std::string four_machines() {
+  const std::string file = testing::TempDir() + "cli-commands-paths.csv";
+  EXPECT_TRUE(write_file(file, "n1,core/a\nn2,core/b\nn3,core/a\nn4,core/b\n"));
+  return "csv=" + file;
+}
+
+TEST(Commands, TopologyIsExplainedOfAClusterOrOfSources) {
+  const auto alone = type({"topology", "explain", "--source", four_machines(), "n3"});
+  EXPECT_EQ(alone.code, kOk) << alone.err;
+  EXPECT_THAT(alone.out, HasSubstr("tree:a"));
+  EXPECT_EQ(type({"topology", "explain", "demo", "n3", "--endpoint", "http://127.0.0.1:1"}).code, kNoConnection);
+  EXPECT_EQ(type({"topology", "explain"}).code, kUsage);
+  EXPECT_EQ(type({"topology", "explain", "--source", four_machines(), "n3", "n4"}).code, kUsage);
+}
+
+TEST(Commands, AMixOfJobsIsScoredBeforeAndAfter) {
+  const auto scored = type({"topology", "score", "--source", four_machines(), "--mix", "2x2"});
+  EXPECT_EQ(scored.code, kOk) << scored.err;
+  EXPECT_THAT(scored.out, HasSubstr("leaves per job                2.00                  1.00"));
+  EXPECT_EQ(type({"topology", "score", "--source", four_machines(), "--mix", "0"}).code, kUsage);
+  EXPECT_EQ(type({"topology", "score", "--source", four_machines()}).code, kUsage);
 }
 
 TEST(Commands, VersionIsThePrograms) {

@@ -6,13 +6,6 @@ namespace espalier::cli {
 
 namespace {
 
-// A node's name, "i-…", or the UUID of its slot.
-const char* member_for(const std::string& node) {
-  if (node.starts_with("i-")) return "NodeId";
-  const bool is_uuid = node.size() == 36 && node[8] == '-' && node[13] == '-' && node[18] == '-' && node[23] == '-';
-  return is_uuid ? "NodeLogicalId" : "NodeName";
-}
-
 std::string next_of(const wire::NodeExplanation& why, Time now) {
   if (why.NextAt <= 0) return why.Next;
   const Millis wait = std::max(Millis(0), from_epoch(why.NextAt) - now);
@@ -31,6 +24,7 @@ void print_explanation(Context& context, const wire::NodeExplanation& why) {
     print(context, fmt::format("machine: {} at {}{}{}", node.InstanceId, node.Address,
                                node.Leaf.empty() ? "" : ", leaf " + node.Leaf,
                                node.SlurmState.empty() ? "" : ", slurmctld shows it " + node.SlurmState));
+  for (const auto& place : why.Places) print(context, "in Slurm: " + place);
   if (!why.Conditions.empty()) {
     Table facts({"CONDITION", "HOLDS", "SINCE", "REASON"});
     for (const auto& one : why.Conditions)

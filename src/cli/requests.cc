@@ -49,6 +49,12 @@ GroupOption compute_group(std::string name, std::string type, int count, std::st
 
 }  // namespace
 
+const char* member_for(const std::string& node) {
+  if (node.starts_with("i-")) return "NodeId";
+  const bool is_uuid = node.size() == 36 && node[8] == '-' && node[13] == '-' && node[18] == '-' && node[23] == '-';
+  return is_uuid ? "NodeLogicalId" : "NodeName";
+}
+
 std::vector<GroupOption> with_base_groups(std::vector<GroupOption> groups, const BaseGroups& base) {
   const auto lacks = [&groups](NodeType kind) {
     return std::none_of(groups.begin(), groups.end(), [kind](const auto& group) { return group.kind == kind; });

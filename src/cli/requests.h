@@ -18,6 +18,8 @@ struct BaseGroups {
 
 // Puts controller and login groups in front of `groups`, except kinds that are already there.
 std::vector<GroupOption> with_base_groups(std::vector<GroupOption> groups, const BaseGroups& base);
+// The member that names a node: by its name, "i-…", or the UUID of its slot.
+const char* member_for(const std::string& node);
 // ClusterInstanceGroupSpecification.
 json::object group_spec(const GroupOption& group);
 // CreateCluster, continuous and with Slurm.

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/actions.h"
 #include "cli/duration.h"
 #include "cli/exit_code.h"
 
@@ -21,7 +22,7 @@ std::function<Result<int>(Context&)> done(F action) {
   };
 }
 
-void add_sources(CLI::App* app, AloneOptions& options) {
+CLI::Option* add_sources(CLI::App* app, AloneOptions& options) {
   const auto read = [&options](const std::vector<std::string>& texts) {
     for (const auto& text : texts) {
       auto source = parse_source(text);
@@ -29,8 +30,10 @@ void add_sources(CLI::App* app, AloneOptions& options) {
       options.sources.push_back(std::move(*source));
     }
   };
-  app->add_option_function<std::vector<std::string>>("--source", read, kSources)->allow_extra_args(false)->required();
   app->add_option("--names", options.names, "File with 'ID NAME' lines, where sources do not say Slurm's node names");
+  return app->add_option_function<std::vector<std::string>>("--source", read, kSources)
+      ->allow_extra_args(false)
+      ->required();
 }
 
 void add_model(CLI::App* app, AloneOptions& options) {
@@ -43,11 +46,12 @@ void add_model(CLI::App* app, AloneOptions& options) {
   app->add_option("--keep", options.keep, "Topology file with switches to keep, for nodes that no source knows");
 }
 
-void add_plan_options(CLI::App* app, AloneOptions& options) {
-  add_sources(app, options);
+CLI::Option* add_plan_options(CLI::App* app, AloneOptions& options) {
+  auto* source = add_sources(app, options);
   add_model(app, options);
   app->add_option("--slurm", options.slurm, "Version of Slurm")->capture_default_str();
   app->add_option("--nodes", options.nodes, "Host list of all of Slurm's nodes (default: those of the sources)");
+  return source;
 }
 
 void add_apply_options(CLI::App* app, ApplyOptions& options) {
@@ -81,13 +85,28 @@ void add_planning(CLI::App& topology, TopologyOptions& options, const CommandMak
                         "  espalier topology plan --source '|ibnetdiscover' --source nvlink=uuids.txt --slurm 26.05\n");
   add_plan_options(plan, plan_options);
   make.act_on(plan, done([&plan_options](Context& context) { return plan_topology(context, plan_options); }));
-  auto* explain = make.add(topology, "explain", "Why this model, and where every node hangs",
+}
+
+// Of a cluster of ours, or of what sources say.
+void add_explaining(CLI::App& topology, TopologyOptions& options, const CommandMaker& make) {
+  auto* explain = make.add(topology, "explain", "Why this model, and where a node hangs",
+                           "  espalier topology explain demo\n  espalier topology explain demo p5-3\n"
                            "  espalier topology explain --source ec2=answers.json n[1-4]\n");
-  add_plan_options(explain, plan_options);
-  explain->add_option("NODES", options.of, "Host list (default: all)");
-  make.act_on(explain, done([&options](Context& context) {
-                return explain_topology(context, options.watch.apply.plan, options.of);
-              }));
+  auto* source = add_plan_options(explain, options.watch.apply.plan)->required(false);
+  explain
+      ->add_option("CLUSTER NODE", options.of, "Cluster, and one of its nodes; with --source: host list (default: all)")
+      ->expected(0, 2);
+  make.act_on(explain, [&options, source](Context& context) -> Result<int> {
+    const auto& words = options.of;
+    const auto first = words.empty() ? "" : words[0], second = words.size() < 2 ? "" : words[1];
+    const bool alone = !source->empty();
+    if (alone ? words.size() > 1 : words.empty())
+      return fail(ErrorCode::kInvalid, "Give a cluster, or --source and at most one host list");
+    const auto explained =
+        alone ? explain_topology(context, options.watch.apply.plan, first) : explain_choice(context, first, second);
+    if (!explained) return tl::unexpected(explained.error());
+    return kOk;
+  });
 }
 
 void add_applying(CLI::App& topology, TopologyOptions& options, const CommandMaker& make) {
@@ -112,10 +131,15 @@ void add_applying(CLI::App& topology, TopologyOptions& options, const CommandMak
 
 void add_scoring(CLI::App& topology, TopologyOptions& options, const CommandMaker& make) {
   auto* score = make.add(topology, "score", "How close jobs are placed, on where their nodes truly hang",
-                         "  squeue -h -t R -o '%A %N' | espalier topology score --source ec2=answers.json --jobs -\n");
+                         "  squeue -h -t R -o '%A %N' | espalier topology score --source ec2=answers.json --jobs -\n"
+                         "  espalier topology score --source ec2=answers.json --mix 32x2,8x10,2x20\n");
   add_sources(score, options.score.plan);
-  score->add_option("--jobs", options.score.jobs, "File with 'ID HOSTLIST' lines, nodes in the order of ranks")
-      ->required();
+  add_model(score, options.score.plan);
+  auto* jobs = score->add_option("--jobs", options.score.jobs, "File with 'ID HOSTLIST' lines, nodes in rank order");
+  score
+      ->add_option("--mix", options.score.mix,
+                   "Sizes of jobs, SIZE or SIZExCOUNT, or @FILE: placed by name (before) and by the topology (after)")
+      ->excludes(jobs);
   score->add_option("--before", options.score.before, "The same of another time or placement, to compare with");
   score->add_option("--idle", options.score.idle, "Host list (default: all nodes that no job has)");
   score->add_option("--nodes", options.score.plan.nodes, "Host list that fills the leaves of a model");
@@ -126,6 +150,7 @@ void add_scoring(CLI::App& topology, TopologyOptions& options, const CommandMake
 
 void add_topology_commands(CLI::App& topology, TopologyOptions& options, const CommandMaker& make) {
   add_planning(topology, options, make);
+  add_explaining(topology, options, make);
   add_reading(topology, options, make);
   add_applying(topology, options, make);
   add_scoring(topology, options, make);

@@ -15,7 +15,8 @@ namespace espalier::cli {
 struct TopologyOptions {
   WatchOptions watch;  // of all that plan
   ScoreOptions score;
-  std::string file, other, slurm, nodes, of;
+  std::string file, other, slurm, nodes;
+  std::vector<std::string> of;  // what `explain` is about
 };
 
 // What commands.cc does for every command: help, common options, what to do when it was given.

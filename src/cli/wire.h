@@ -93,10 +93,22 @@ struct NodeExplanation {
   std::string Because;
   std::string Next;
   double NextAt = 0;
+  std::vector<std::string> Places;
   std::vector<NodeCondition> Conditions;
   std::vector<NodeEvent> History;
 };
-BOOST_DESCRIBE_STRUCT(NodeExplanation, (), (Node, Because, Next, NextAt, Conditions, History))
+BOOST_DESCRIBE_STRUCT(NodeExplanation, (), (Node, Because, Next, NextAt, Places, Conditions, History))
+
+struct JobExplanation {
+  std::string JobId;
+  std::string State;
+  std::string Reason;
+  std::string Partition;
+  std::int64_t NodeCount = 0;
+  std::vector<std::string> Because;
+  std::vector<std::string> WouldRun;
+};
+BOOST_DESCRIBE_STRUCT(JobExplanation, (), (JobId, State, Reason, Partition, NodeCount, Because, WouldRun))
 
 struct Event {
   std::int64_t Sequence = 0;
@@ -116,17 +128,41 @@ struct EventList {
 };
 BOOST_DESCRIBE_STRUCT(EventList, (), (Events, LastSequence))
 
-struct Topology {
+struct PartitionTopology {
+  std::string Name;
   std::string Model;
   std::string Because;
+};
+BOOST_DESCRIBE_STRUCT(PartitionTopology, (), (Name, Model, Because))
+
+struct Block {
+  std::string Name;
+  std::string Domain;
+  std::vector<std::string> Nodes;
+};
+BOOST_DESCRIBE_STRUCT(Block, (), (Name, Domain, Nodes))
+
+struct Topology {
+  std::string Wish;
+  std::string Model;
+  std::string Because;
+  std::vector<PartitionTopology> Partitions;
+  std::vector<std::string> Notes;
+  std::string SlurmVersion;
   bool True = false;
+  std::vector<std::string> Pending;
+  double PendingSince = 0;
   std::int64_t Revision = 0;
   double Since = 0;
+  std::string Applied;
   std::string Failure;
+  std::vector<Block> Blocks;
   std::string File;
   std::string Drawing;
 };
-BOOST_DESCRIBE_STRUCT(Topology, (), (Model, Because, True, Revision, Since, Failure, File, Drawing))
+BOOST_DESCRIBE_STRUCT(Topology, (),
+                      (Wish, Model, Because, Partitions, Notes, SlurmVersion, True, Pending, PendingSince, Revision,
+                       Since, Applied, Failure, Blocks, File, Drawing))
 
 struct Service {
   std::string Version;

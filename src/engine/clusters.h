@@ -15,6 +15,7 @@
 #include "reconcile/explain.h"
 #include "reconcile/index.h"
 #include "reconcile/request.h"
+#include "reconcile/slurm/truth.h"
 #include "reconcile/wish.h"
 #include "store/store.h"
 
@@ -26,8 +27,9 @@ struct View {
   const reconcile::Index& index;                         // of its slots
   std::function<const Slot*(const MachineId&)> slot_of;  // nullptr: it is no machine of the cluster's
   const std::map<std::string, agent::NodeView>&
-      slurm_nodes;                      // by name, as last seen; empty before the controller is up
-  std::function<bool()> topology_true;  // slurmctld was seen to agree with the plan, nothing is pending
+      slurm_nodes;  // by name, as last seen; empty before the controller is up
+  std::function<reconcile::TopologyTruth()> topology;
+  std::function<const reconcile::SlurmWanted&()> wanted;  // what Slurm should have, as things are now
   std::function<reconcile::Explanation(const Slot&)> explain;
   std::function<std::optional<Time>(const Slot&)> next_launch;
 };
@@ -56,6 +58,11 @@ class Clusters {
   virtual std::vector<ClusterId> list(const std::string& account, const std::string& region) = 0;
   // Calls `reader` with a consistent view. kNotFound when it is gone.
   virtual Result<void> read(const ClusterId& cluster, const std::function<void(const View&)>& reader) = 0;
+
+  // What slurmctld shows of a job (scontrol -o show job), asked for now. kNotFound; kUnavailable: no controller
+  // answers.
+  using JobRead = std::function<void(Result<std::string>)>;
+  virtual void read_job(const ClusterId& cluster, const std::string& job, JobRead reply) = 0;
 
   virtual Result<std::vector<Event>> events(const store::EventQuery& query) = 0;
   virtual Result<std::optional<Event>> event(const ClusterId& cluster, const std::string& event_id) = 0;

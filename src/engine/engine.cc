@@ -53,9 +53,11 @@ Engine::Engine(World world, Settings settings)
       settings_(std::move(settings)),
       launcher_(world_.clock, world_.timers, world_.launches ? *world_.launches : world_.provider_calls,
                 world_.provider, reconcile::Pools(settings_.reconcile.pools, world_.new_random()),
-                settings_.launch_deadline, [this](const ClusterId& cluster, reconcile::Input input) {
+                settings_.launch_deadline,
+                [this](const ClusterId& cluster, reconcile::Input input) {
                   if (const ActorPtr actor = find_actor(cluster)) post(actor, std::move(input));
-                }) {
+                }),
+      questions_(world_.agents, world_.clock, world_.timers) {
   world_.agents.set_listener(this);
   world_.provider.on_exit([this](const ProvidedMachine& machine) {
     if (const ActorPtr actor = find_actor(machine.cluster)) post(actor, reconcile::MachineExited{machine.machine.id});
@@ -175,11 +177,36 @@ Result<void> Engine::read(const ClusterId& cluster, const std::function<void(con
     const auto slot = found == observed.slot_of_machine.end() ? state.slots.end() : state.slots.find(found->second);
     return slot == state.slots.end() ? nullptr : &slot->second;
   };
+  std::optional<reconcile::SlurmWanted> made;
+  const auto wanted = [&]() -> const reconcile::SlurmWanted& {
+    if (observed.wanted_is_new()) return *observed.wanted;
+    if (!made) made = reconcile::slurm_wanted(state, observed.shown);
+    return *made;
+  };
   reader(View{state, observed.index.built() ? observed.index : first, slot_of, observed.slurm_nodes,
-              [&] { return reconcile::topology_true(observed); },
+              [&] { return reconcile::topology_truth(state, observed); }, wanted,
               [&](const Slot& slot) { return reconcile::explain(state, observed, settings_.reconcile, slot); },
               [&](const Slot& slot) { return reconcile::next_launch(state, observed, slot); }});
   return {};
+}
+
+void Engine::read_job(const ClusterId& cluster, const std::string& job, JobRead reply) {
+  const ActorPtr actor = find_actor(cluster);
+  if (!actor) return reply(fail(ErrorCode::kNotFound, "Cluster {} not found", cluster.value));
+  std::optional<MachineId> controller;
+  {
+    const std::lock_guard lock(actor->state_mutex);
+    const auto& observed = actor->observed;
+    const auto slot = actor->state.slots.find(observed.controller.value_or(SlotId()));
+    if (observed.slurm_read && slot != actor->state.slots.end() && slot->second.machine)
+      controller = slot->second.machine->id;
+  }
+  if (!controller)
+    return reply(fail(ErrorCode::kUnavailable, "The cluster's controller does not answer now: ask again"));
+  agent::SlurmStep step;
+  step.kind = agent::SlurmStepKind::ReadJob;
+  step.options = job;
+  questions_.ask(*controller, std::move(step), std::move(reply));
 }
 
 // ---- users -----------------------------------------------------------------------------------------------------
@@ -352,7 +379,8 @@ void Engine::agent_renews(const MachineId& machine, const std::string& certifica
 void Engine::agent_here(const MachineId& machine) { post_to_machine(machine, reconcile::AgentHere{machine}); }
 
 void Engine::agent_reports(const MachineId& machine, agent::Report report) {
-  for (auto& result : report.results) post_to_machine(machine, reconcile::CommandDone{machine, std::move(result)});
+  for (auto& result : report.results)
+    if (!questions_.answered(result)) post_to_machine(machine, reconcile::CommandDone{machine, std::move(result)});
   if (!report.nodes.empty()) post_to_machine(machine, reconcile::NodesSeen{machine, std::move(report.nodes)});
 }
 

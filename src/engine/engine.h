@@ -15,6 +15,7 @@
 #include "engine/agent_hub.h"
 #include "engine/clusters.h"
 #include "engine/launcher.h"
+#include "engine/questions.h"
 #include "provider/provider.h"
 #include "provider/scripts.h"
 
@@ -66,6 +67,7 @@ class Engine final : public Clusters, public AgentListener {
                          const std::string& name_or_arn) override;
   std::vector<ClusterId> list(const std::string& account, const std::string& region) override;
   Result<void> read(const ClusterId& cluster, const std::function<void(const View&)>& reader) override;
+  void read_job(const ClusterId& cluster, const std::string& job, JobRead reply) override;
   Result<std::vector<Event>> events(const store::EventQuery& query) override { return world_.store.events(query); }
   Result<std::optional<Event>> event(const ClusterId& cluster, const std::string& event_id) override {
     return world_.store.event(cluster, event_id);
@@ -117,6 +119,7 @@ class Engine final : public Clusters, public AgentListener {
   World world_;
   const Settings settings_;
   Launcher launcher_;
+  Questions questions_;
   std::mutex mutex_;
   std::map<ClusterId, ActorPtr> actors_;
   std::map<Name, ClusterId> names_;

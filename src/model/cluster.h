@@ -237,9 +237,10 @@ struct SlurmApplied {
   bool pending = false;            // others were sent and not confirmed: what slurmctld has now must be read
   std::string version;             // of Slurm, as the controller's agent said; "": not yet
   std::vector<KnownBlock> blocks;  // in Slurm's order: what the next plan must know of this one
+  bool live = false;               // nodes were moved for it; else slurmctld was reconfigured
   bool operator==(const SlurmApplied&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(SlurmApplied, (), (files, partition_nodes, revision, since, failure, pending, version, blocks))
+BOOST_DESCRIBE_STRUCT(SlurmApplied, (), (files, partition_nodes, revision, since, failure, pending, version, blocks, live))
 
 // All of one cluster.
 struct ClusterState {

@@ -5,6 +5,7 @@
 #include "reconcile/events.h"
 #include "reconcile/lifecycle/scripts.h"
 #include "reconcile/slot/slot.h"
+#include "reconcile/slurm/imex.h"
 #include "reconcile/slurm/wanted.h"
 #include "slurm/hostlist.h"
 
@@ -151,6 +152,8 @@ void on_agent_here(Work& work, const MachineId& machine) {
   work.observed.setup_sent.erase(machine);  // it may never have got it
   work.observed.hosts_sent.erase(machine);
   work.observed.hosts_changed_at = work.now();
+  work.observed.imex_sent.erase(machine);
+  work.observed.imex_stale = true;
   work.look_at(*slot);
   if (work.group_of(*slot).type != NodeType::Controller) return;
   // The controller's agent knows nothing of a command that was under way, and may have missed changes.
@@ -181,6 +184,7 @@ void send_setup(Work& work, Slot& slot) {
     setup.files = files_now(work);
   }
   if (!add_lifecycle(work, slot, setup)) return;
+  setup.extra = imex_files(work, slot);
   work.observed.hosts_sent[id] = work.observed.hosts.version();
   agent::Command command;
   command.setup = std::move(setup);
@@ -202,6 +206,7 @@ void on_setup_done(Work& work, Slot& slot, const agent::CommandResult& result) {
   // What changed since its setup was sent is still to be told.
   if (work.observed.hosts_sent[slot.machine->id] != work.observed.hosts.version() && !work.observed.hosts_changed_at)
     work.observed.hosts_changed_at = work.now();
+  work.observed.imex_stale = true;
 }
 
 }  // namespace espalier::reconcile

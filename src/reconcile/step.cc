@@ -13,6 +13,7 @@
 #include "reconcile/repair/repair.h"
 #include "reconcile/slot/slot.h"
 #include "reconcile/slurm/batch.h"
+#include "reconcile/slurm/imex.h"
 #include "reconcile/slurm/nodes.h"
 #include "reconcile/slurm/wanted.h"
 #include "reconcile/update/software.h"
@@ -131,6 +132,7 @@ void settle(Work& work) {
   advance_slots(work);  // what slurmctld was found to have right already
   update_watch(work);
   spread_hosts(work);
+  spread_imex(work);
   settle_cluster(work);
   for (auto& [name, group] : work.state.groups) settle_group(work, group);
   explain_cluster(work);
@@ -167,13 +169,6 @@ Output step(ClusterState& state, Observed& observed, std::vector<Input> inputs, 
     settle(work);
   }
   return std::move(work.out);
-}
-
-topology::Plan topology_plan(const ClusterState& state) { return slurm_wanted(state, {}).plan.main(); }
-
-bool topology_true(const Observed& observed) {
-  if (!observed.slurm_read || (observed.batch && observed.batch->files)) return false;
-  return observed.wanted && !observed.wanted_stale && observed.places == observed.wanted->places;
 }
 
 }  // namespace espalier::reconcile

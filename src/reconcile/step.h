@@ -186,6 +186,7 @@ struct Settings {
   Millis unplaced_after{60'000};         // a position still unknown then: the node is used from the leaf `unplaced`
   Millis topology_quiet{100};            // Slurm's files are written when nothing changed for so long …
   Millis topology_longest{1000};         // … or this long after the first change
+  Millis topology_look{60'000};          // slurmctld is read so often, whoever else may change it
   Millis hosts_quiet{100};               // the same for /etc/hosts of all machines
   Millis slurm_answer{180'000};          // an order to slurmctld that is not answered by then is taken for lost
   Millis call_again_after{5000};         // a slurmd that has not registered by then is asked to, again and again
@@ -281,9 +282,10 @@ struct Observed {
     bool first = false;  // only reads what slurmctld has
     bool files = false;  // applies files and topology
     bool live = false;   // … without a reconfigure: nodes change places, no more
+    bool look = false;   // only looks whether slurmctld still has what was applied
     SlurmWanted wanted;  // what holds when it succeeds
     std::vector<agent::SlurmStep> steps;
-    [[nodiscard]] bool whole() const { return first || files; }  // reads everything back
+    [[nodiscard]] bool whole() const { return first || files || look; }  // reads everything back
   };
   std::map<std::string, agent::NodeView> slurm_nodes;  // as slurmctld shows them
   bool slurm_read = false;                             // nodes and topology were read back since it is up
@@ -293,17 +295,24 @@ struct Observed {
   std::map<std::string, std::string> partitions;  // partition → host list, as slurmctld was last seen to have it
   std::unordered_set<std::string> declared;       // the nodes of those partitions
   std::map<SlotId, Time> unseen;                  // of slots that leave, without a line of slurmctld's: read again then
+  std::map<MachineId, std::size_t> imex_sent;     // hash of the list of its NVLink domain's nodes that it was last sent
+  bool imex_stale = false;                        // those lists may be others now
   std::vector<topology::Shown> shown;             // the topologies that slurmctld was last seen to have
   std::map<std::string, std::string> places;      // node → "tree:leaf7,block:b3", of these
   std::unordered_map<SlotId, MachineId> placed;   // slots whose machine's place slurmctld was seen to have right
   std::map<SlotId, Time> called_again;            // slots whose slurmd was asked to register again
+  Time read_at{};                                 // when all of slurmctld was last asked for
+  bool strange = false;                           // it has another topology than was applied: other hands
   std::string watching;                           // host list that the controller's agent watches closely
   std::uint64_t watch_version = 0;                // of the index, when that was made
   Time watched_at{};
 
   // What Slurm should be told, made again when the rows that it depends on have changed.
   std::optional<SlurmWanted> wanted;
-  bool wanted_stale = true;
+  bool wanted_stale = true;                  // make it anew
+  std::set<SlotId> moved;                    // compute slots whose machines came, went or were located since
+  std::optional<topology::Patcher> patcher;  // of `wanted`, once it was needed
+  [[nodiscard]] bool wanted_is_new() const { return wanted && !wanted_stale && moved.empty(); }
   Time wanted_at{};                        // when it was made
   std::optional<Time> files_differ_since;  // the first difference that is not applied yet
   std::optional<Time> files_changed_at;    // the last change of what is wished for
@@ -329,10 +338,5 @@ struct Output {
 ClusterState create(const ClusterWish& wish, const Context& context, std::vector<Event>& events);
 
 Output step(ClusterState& state, Observed& observed, std::vector<Input> inputs, const Context& context);
-
-// Does slurmctld agree with the plan, with nothing pending?
-bool topology_true(const Observed& observed);
-// The plan for the state as it is.
-topology::Plan topology_plan(const ClusterState& state);
 
 }  // namespace espalier::reconcile

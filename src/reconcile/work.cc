@@ -76,7 +76,7 @@ bool Work::move(Slot& slot, Cause cause) {
   touch(slot).state = *to;
   slot.since = now();
   look_at(slot);
-  if (*to == SlotState::Terminating) places_changed();
+  if (*to == SlotState::Terminating) place_changed(slot);
   if (observed.controller != slot.id) return true;
   // What the others may do depends on the controller.
   for (const SlotState waiting :
@@ -100,19 +100,20 @@ void Work::set(Slot& slot, ConditionType type, bool holds, std::string_view reas
 
 void Work::give_machine(Slot& slot, const ProvidedMachine& provided) {
   touch(slot).machine = provided.machine;
-  places_changed();
+  place_changed(slot);
   observed.slot_of_machine[provided.machine.id] = slot.id;
   if (group_of(slot).type == NodeType::Controller) slot.address = provided.machine.address;
 }
 
 void Work::take_machine(Slot& slot) {
   if (!slot.machine) return;
-  places_changed();
+  place_changed(slot);
   const MachineId id = slot.machine->id;
   observed.slot_of_machine.erase(id);
   observed.agents.erase(id);
   observed.setup_sent.erase(id);
   observed.hosts_sent.erase(id);
+  observed.imex_sent.erase(id);
   observed.terminate_after.erase(id);
   observed.rebooting.erase(id);
   observed.checks_sent.erase(id);
@@ -140,6 +141,7 @@ void Work::drop(const SlotId& id) {
   observed.agenda.drop(id);
   observed.suspects.erase(id);
   observed.unseen.erase(id);
+  observed.moved.erase(id);
   observed.called_again.erase(id);
   if (observed.controller == id) observed.controller.reset();
   state.slots.erase(id);
@@ -147,6 +149,12 @@ void Work::drop(const SlotId& id) {
 
 void Work::places_changed() {
   observed.wanted_stale = true;
+  observed.hosts_stale = true;
+}
+
+void Work::place_changed(const Slot& slot) {
+  if (group_of(slot).type == NodeType::Controller) return places_changed();
+  if (group_of(slot).type == NodeType::Compute) observed.moved.insert(slot.id);
   observed.hosts_stale = true;
 }
 

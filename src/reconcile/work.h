@@ -52,6 +52,8 @@ struct Work {
   void drop(const SlotId& id);
   // What Slurm or /etc/hosts should be told may be another now.
   void places_changed();
+  // The same, when it is only that this slot's machine came, went or was located.
+  void place_changed(const Slot& slot);
 
   // ---- what is to be looked at: in this step, or when its time has come
   void look_at(const Slot& slot) { observed.agenda.now(slot.id); }

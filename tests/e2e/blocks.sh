@@ -46,6 +46,15 @@ spread() {
   join <(sort <<<"$nodes") <(domains | sort) | awk '{ print $2 }' | sort | uniq -c | awk '{ print $1, $2 }' | paste -sd, |
     sed 's/,/, /g'
 }
+explained() { esp explain "$cluster" "$1" | tee /dev/stderr | grep -Eq -- "$2"; }  # JOB REGEX
+# imex_knows NODE COUNT: nvidia-imex finds the addresses of so many machines on it, all of that node's domain.
+imex_knows() {
+  local domain
+  domain=$(domains | awk -v node="$1" '$1 == node { print $2 }')
+  diff <(on "$1" 'sort /etc/nvidia-imex/nodes_config.cfg') \
+    <(esp nodes "$cluster" --json | jq -r --arg d "$domain" '.Nodes[] | select(.Domain == $d) | .Address' | sort) >&2 &&
+    [ "$(on "$1" 'wc -l </etc/nvidia-imex/nodes_config.cfg')" = "$2" ]
+}
 run_job() { submit "-p nvl $1 -t 5 --wrap 'srun true'"; }
 
 start_service --fabric "$fabric"
@@ -74,6 +83,11 @@ halves=$(run_job "-N16 --segment=8")
 wait_until 30 job_is "$halves" COMPLETED
 expect_equal "domains of -N16 --segment=8" "8 nvl-1, 8 nvl-2" "$(spread "$halves")"
 expect_equal "-N18 waits for a rack" PENDING "$(job_state "$whole")"
+wait_until 20 explained "$whole" 'no NVLink domain has 18 free: the most are 12'
+explained "$whole" '^--segment=9 would run now$'
+ninths=$(run_job "-N18 --segment=9")
+wait_until 30 job_is "$ninths" COMPLETED
+expect_equal "domains of what was said to run" "9 nvl-1, 9 nvl-2" "$(spread "$ninths")"
 
 say "35 of 36"
 esp capacity set $type=35
@@ -92,6 +106,8 @@ esp capacity set $type=36
 wait_until 60 job_is "$all" COMPLETED
 expect_equal "domains of -N36 --segment=18" "18 nvl-1, 18 nvl-2" "$(spread "$all")"
 wait_until 20 blocks_are_true 36
+wait_until 20 imex_knows gb200-1 18
+wait_until 20 imex_knows gb200-36 18
 slurmctld_log_is_clean
 
 delete_cluster

@@ -7,6 +7,16 @@
 job_survives() {
   expect_equal "the running job" "$running" "$(on_login "squeue -h -j $job -o '%T %N %S'")"
 }
+slurm_is_flat() { [ -z "$(slurm_leaves)" ]; }
+status_says() { esp topology status "$cluster" --json | jq -e "$1"; }
+# What an admin would do: move a node where it can be moved, else write a file.
+change_by_other_hands() {
+  if on_login "scontrol show topoconf" >/dev/null 2>&1; then
+    echo "scontrol update NodeName=p5-1 Topology=tree:fabric:mine"
+  else
+    echo "echo 'SwitchName=mine Nodes=$(on_login "sinfo -h -o %N" | paste -sd,)' >/etc/slurm/topology.conf; scontrol reconfigure"
+  fi
+}
 p5_nodes_are() { [ "$(node_states | grep -c '^p5-')" = "$1" ]; }
 
 start_service
@@ -51,13 +61,34 @@ wait_until 20 topology_is_true
 wait_until 20 no_leaf_is unplaced
 job_survives
 
+say "the topology can be set, by whoever may change the cluster; jobs go on"
+esp topology set "$cluster" off
+wait_until 20 slurm_is_flat
+wait_until 20 status_says '.Wish == "off" and .Model == "flat" and .True'
+job_survives
+esp topology set "$cluster" auto
+wait_until 20 no_leaf_is unplaced
+wait_until 20 topology_is_true
+expect_match "where p5-1 is and why" "on leaf $(leaf_of p5-1), where its machine hangs" \
+  "$(esp topology explain "$cluster" p5-1)"
+expect_match "why this model" 'have a known place in the network' "$(esp topology explain "$cluster")"
+
+say "what other hands change is told and put back"
+slurmctld_log_is_clean
+leaves=$(slurm_leaves)
+as_root ctl-1 bash -ec "$(change_by_other_hands)"
+expect_equal "the admin's leaf" mine "$(leaf_of p5-1)"
+wait_until 90 topology_is_true
+expect_equal "all places" "$leaves" "$(slurm_leaves)"
+expect_match "an event" 'no longer what was applied' "$(esp events "$cluster")"
+job_survives
+
 say "scaling down takes idle nodes and prunes the tree"
 update_groups "$(group p5 Compute ml.p5.48xlarge 3 gpu)"
 wait_until 60 p5_nodes_are 3
 wait_until 20 topology_is_true
 job_survives
 on_login "scancel $job"
-slurmctld_log_is_clean
 
 delete_cluster
 stop_service

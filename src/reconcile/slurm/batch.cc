@@ -141,6 +141,7 @@ std::vector<SlurmStep> steps_between(const Work& work, const SlurmApplied& from,
 // An order on nodes reads these nodes back, an order on files everything.
 void start(Work& work, const Slot& controller, Observed::Batch batch, const std::vector<std::string>& nodes = {}) {
   if (batch.whole()) {
+    work.observed.read_at = work.now();
     batch.steps.push_back(read(SlurmStepKind::ReadTopology));
     batch.steps.back().options = moves_nodes(work) ? "topoconf" : "topology";
     batch.steps.push_back(read(SlurmStepKind::ReadPartitions));
@@ -237,17 +238,38 @@ bool files_are_due(Work& work) {
 }
 
 // What Slurm should be told, made again when something has changed; the bigger the cluster, the more seldom.
-void refresh_wanted(Work& work) {
+void make_wanted(Work& work) {
   Observed& observed = work.observed;
-  if (!observed.wanted_stale) return;
-  const Time due = observed.wanted_at + Millis(work.index().count() / 100);
-  if (observed.wanted && work.now() < due) return work.wake_at(due);
   SlurmWanted wanted = slurm_wanted(work.state, observed.shown);
   const bool same =
       observed.wanted && wanted.target == observed.wanted->target && wanted.places == observed.wanted->places;
   if (!same) observed.files_changed_at = work.now();
   observed.wanted = std::move(wanted);
+  observed.patcher.reset();
+}
+
+// The same for a few machines that came, went or were located, without planning all the others again.
+bool patch_wanted(Work& work) {
+  Observed& observed = work.observed;
+  if (observed.wanted_stale || !observed.wanted) return false;
+  if (!observed.patcher)
+    observed.patcher.emplace(*observed.wanted->request, observed.wanted->plan,
+                             topology::Memory{observed.wanted->target.blocks});
+  const bool done = reconcile::patch_wanted(work.state, observed.moved, *observed.patcher, *observed.wanted);
+  if (done) observed.files_changed_at = work.now();
+  if (!done) observed.wanted.reset();
+  return done;
+}
+
+void refresh_wanted(Work& work) {
+  Observed& observed = work.observed;
+  if (observed.wanted_is_new()) return;
+  const Time due = observed.wanted_at + Millis(work.index().count() / 100);
+  if (observed.wanted && work.now() < due) return work.wake_at(due);
+  if (!patch_wanted(work)) make_wanted(work);
   observed.wanted_stale = false;
+  observed.moved.clear();
+  observed.imex_stale = true;
   observed.wanted_at = work.now();
 }
 
@@ -269,15 +291,22 @@ bool only_places_differ(const Work& work, const SlurmWanted& wanted) {
 }
 
 // The file first, so that a slurmctld that starts again knows every leaf; then each node that is elsewhere.
-std::vector<SlurmStep> live_steps(const Work& work, const SlurmWanted& wanted, const topology::Steps& steps) {
+std::vector<SlurmStep> live_steps(const SlurmApplied& from, const SlurmWanted& wanted, const topology::Steps& steps) {
   std::vector<SlurmStep> out;
-  if (SlurmStep files = write_files(work.state.slurm, wanted.target); !nothing_in(files))
-    out.push_back(std::move(files));
+  if (SlurmStep files = write_files(from, wanted.target); !nothing_in(files)) out.push_back(std::move(files));
   for (const topology::Move& move : steps.moves) out.push_back(move_nodes(move));
   // Slurm ranks nodes by the file when it reads it, and never again: without this, those that moved would have the
   // ranks of their names, and neighbouring ranks of the job that waits for them would be on different leaves.
   if (!topology::render(wanted.plan).param.empty()) out.push_back(read(SlurmStepKind::Reconfigure));
   return out;
+}
+
+// Other hands may have been in the files too: all are written anew, and a file that we would not have is removed.
+SlurmApplied with_files_unknown(SlurmApplied known, const SlurmWanted& wanted) {
+  known.files.clear();
+  for (const char* name : {slurm::kTopologyConf, slurm::kTopologyYaml})
+    if (!wanted.target.files.contains(name)) known.files[name] = "";
+  return known;
 }
 
 bool is_applied(const Work& work, const SlurmWanted& wanted) {
@@ -293,22 +322,33 @@ std::vector<std::string> places_in_the_way(const Work& work, const SlurmWanted& 
   return all;
 }
 
+// Slurm has an admin's hands on it too: it is looked at again from time to time, when there is nothing else to say; the
+// bigger the cluster, the more seldom.
+void look_again(Work& work, const Slot& controller) {
+  const Time due = work.observed.read_at + work.settings().topology_look + Millis(10 * work.index().count());
+  if (work.now() < due) return work.wake_at(due);
+  Observed::Batch batch;
+  batch.look = true;
+  start(work, controller, std::move(batch));
+}
+
 void start_files(Work& work, const Slot& controller) {
   refresh_wanted(work);
   const SlurmWanted& wanted = *work.observed.wanted;
   const bool same = is_applied(work, wanted);
-  if (same && work.observed.places == wanted.places) {
+  if (same && !work.observed.strange && work.observed.places == wanted.places) {
     work.observed.files_differ_since.reset();
     work.observed.files_changed_at.reset();
     if (work.observed.placed != wanted.machines) note_placed(work, wanted);
-    return;
+    return look_again(work, controller);
   }
   if (!files_are_due(work)) return;
   Observed::Batch batch;
   batch.files = true;
   const auto moves = topology::steps_to(wanted.plan, work.observed.shown);
+  const SlurmApplied from = work.observed.strange ? with_files_unknown(known(work), wanted) : known(work);
   batch.live = moves_nodes(work) && moves.reconfigure.empty() && only_places_differ(work, wanted);
-  batch.steps = batch.live ? live_steps(work, wanted, moves) : steps_between(work, known(work), wanted);
+  batch.steps = batch.live ? live_steps(from, wanted, moves) : steps_between(work, from, wanted);
   if (same && !batch.live) batch.steps.push_back(read(SlurmStepKind::Reconfigure));  // the file is right, it is not
   if (!batch.live && moves_nodes(work))
     if (const auto lost = places_in_the_way(work, wanted); !lost.empty())
@@ -345,6 +385,7 @@ void confirm_files(Work& work, const Observed::Batch& batch) {
   applied.version = version;
   applied.revision = revision + 1;
   applied.since = work.now();
+  applied.live = batch.live;
   applied.failure.clear();
   work.out.changes.slurm = true;
   cluster_event(work, EventLevel::Info,
@@ -426,6 +467,17 @@ Result<void> agrees_with(const Work& work, const SlurmWanted& wanted) {
   return fail(ErrorCode::kConflict, "slurmctld shows nodes in other places than planned");
 }
 
+// Slurmctld was seen to have what was applied, and has not any more although nothing of ours has changed.
+void note_other_hands(Work& work, bool planned) {
+  Observed& observed = work.observed;
+  if (!planned || !is_applied(work, *observed.wanted)) return;
+  const auto agrees = agrees_with(work, *observed.wanted);
+  if (agrees || observed.strange) return;
+  observed.strange = true;
+  cluster_event(work, EventLevel::Warn, "Slurm's topology is no longer what was applied: it is put back",
+                agrees.error().message);
+}
+
 }  // namespace
 
 void decide_batch(Work& work) {
@@ -443,7 +495,9 @@ void on_batch_done(Work& work, const agent::CommandResult& result) {
   work.observed.batch.reset();
   if (!result.ok || result.steps.size() != batch.steps.size()) return fail_batch(work, batch, first_failure(result));
 
+  const bool planned = work.observed.wanted_is_new();
   read_back(work, batch, result);
+  if (batch.look) note_other_hands(work, planned);
   const bool judged = batch.files && !batch.first;
   const auto agrees = judged ? agrees_with(work, batch.wanted) : Result<void>{};
   // Places that were set live outlast a reconfigure: those that are others now are set next.
@@ -453,7 +507,9 @@ void on_batch_done(Work& work, const agent::CommandResult& result) {
   work.observed.batch_failures = 0;
   work.observed.batch_retry.reset();
   if (batch.files) confirm_files(work, batch);
-  if (judged && agrees) note_placed(work, batch.wanted);
+  if (!judged || !agrees) return;
+  work.observed.strange = false;
+  note_placed(work, batch.wanted);
 }
 
 void update_watch(Work& work) {

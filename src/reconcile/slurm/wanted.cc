@@ -12,10 +12,11 @@ const Slot* controller_of(const ClusterState& state) {
   return nullptr;
 }
 
+bool has_machine(const Slot& slot) { return slot.machine && slot.state != SlotState::Terminating; }
+
 // A machine's place counts from its launch to its end.
 std::optional<Position> position_of(const Slot& slot) {
-  if (!slot.machine || slot.state == SlotState::Terminating ||
-      (slot.machine->position.network_nodes.empty() && slot.machine->position.domain.empty()))
+  if (!has_machine(slot) || (slot.machine->position.network_nodes.empty() && slot.machine->position.domain.empty()))
     return std::nullopt;
   return slot.machine->position;
 }
@@ -32,8 +33,8 @@ Slots slots_of(const ClusterState& state, SlurmWanted& wanted) {
     const Group& group = state.groups.at(slot.group);
     if (group.type != NodeType::Compute) continue;
     out.nodes[group.name][slot.instance_type].push_back(slot.node_name);
-    out.request.members.push_back({slot.node_name, slot.instance_type, position_of(slot), group.name, slot.number});
-    if (slot.machine && slot.state != SlotState::Terminating) wanted.machines[id] = slot.machine->id;
+    out.request.members.push_back(member_of(slot));
+    if (has_machine(slot)) wanted.machines[id] = slot.machine->id;
   }
   for (const auto& [name, group] : state.groups)
     if (group.type == NodeType::Compute) out.request.groups.push_back({name, group.partition, types_of(group)});
@@ -69,9 +70,26 @@ slurm::Version slurm_version(const SlurmApplied& slurm) {
   return slurm::read_version(slurm.version).value_or(slurm::kOwnImage);
 }
 
+topology::Member member_of(const Slot& slot) {
+  return {slot.node_name, slot.instance_type, position_of(slot), slot.group, slot.number};
+}
+
+// Those that slurmctld was seen to have, and those of the file that it was last given.
+std::set<topology::Model> topologies_in_use(const ClusterState& state, const std::vector<topology::Shown>& shown) {
+  std::set<topology::Model> out;
+  for (const auto& each : shown) out.insert(each.plan.model);
+  const auto file = state.slurm.files.find(slurm::kTopologyYaml);
+  for (const auto model : {topology::Model::tree, topology::Model::block})
+    if (file != state.slurm.files.end() &&
+        file->second.find(fmt::format("- topology: {}\n", enum_name(model))) != std::string::npos)
+      out.insert(model);
+  return out;
+}
+
 SlurmWanted slurm_wanted(const ClusterState& state, const std::vector<topology::Shown>& shown) {
   SlurmWanted wanted;
   Slots slots = slots_of(state, wanted);
+  slots.request.kept = topologies_in_use(state, shown);
   slurm::ClusterFiles files;
   files.cluster_name = state.cluster.name;
   if (const Slot* controller = controller_of(state)) {
@@ -89,7 +107,8 @@ SlurmWanted slurm_wanted(const ClusterState& state, const std::vector<topology::
   }
   topology::Memory memory{state.slurm.blocks};
   wanted.plan = topology::plan_cluster(slots.request, memory);
-  if (!is_one_release(state)) wanted.plan.partitions.clear();
+  wanted.one_release = is_one_release(state);
+  if (!wanted.one_release) wanted.plan.partitions.clear();
   topology::keep_leaves_in_use(wanted.plan, shown);
   wanted.places = topology::places(wanted.plan);
   add_topology(wanted.plan, files);
@@ -97,7 +116,28 @@ SlurmWanted slurm_wanted(const ClusterState& state, const std::vector<topology::
   wanted.target.blocks = std::move(memory.blocks);
   wanted.target.files = slurm::render(files);
   wanted.target.partition_nodes = slurm::partition_nodes(files);
+  wanted.request = std::make_shared<topology::Request>(std::move(slots.request));
   return wanted;
+}
+
+bool patch_wanted(const ClusterState& state, const std::set<SlotId>& moved, topology::Patcher& patcher,
+                  SlurmWanted& wanted) {
+  if (is_one_release(state) != wanted.one_release) return false;
+  auto& files = wanted.target.files;
+  topology::TopologyFiles texts;
+  for (const auto& [name, text] : {std::pair(slurm::kTopologyConf, &texts.conf), {slurm::kTopologyYaml, &texts.yaml}})
+    if (const auto file = files.find(name); file != files.end()) *text = std::move(file->second);
+  for (const SlotId& id : moved) {
+    const Slot& slot = state.slots.at(id);
+    if (!patcher.move(member_of(slot), wanted.plan, texts)) return false;
+    if (auto place = patcher.place_of(slot.node_name, wanted.plan); !place.empty())
+      wanted.places[slot.node_name] = std::move(place);
+    wanted.machines.erase(id);
+    if (has_machine(slot)) wanted.machines[id] = slot.machine->id;
+  }
+  if (!texts.conf.empty()) files[slurm::kTopologyConf] = std::move(texts.conf);
+  if (!texts.yaml.empty()) files[slurm::kTopologyYaml] = std::move(texts.yaml);
+  return true;
 }
 
 }  // namespace espalier::reconcile

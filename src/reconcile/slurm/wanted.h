@@ -3,6 +3,8 @@
 #pragma once
 
 #include <map>
+#include <memory>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -10,17 +12,26 @@
 #include "slurm/files.h"
 #include "slurm/hostlist.h"
 #include "topology/compare.h"
+#include "topology/patch.h"
 
 namespace espalier::reconcile {
 
 struct SlurmWanted {
   SlurmApplied target;  // files, partitions, blocks; revision and times are not set
   topology::ClusterPlan plan;
-  std::map<std::string, std::string> places;       // of the plan, see topology::places
-  std::unordered_map<SlotId, MachineId> machines;  // whose positions it was made from
+  std::map<std::string, std::string> places;         // of the plan, see topology::places
+  std::unordered_map<SlotId, MachineId> machines;    // whose positions it was made from
+  bool one_release = true;                           // no machine has another image than the controller's
+  std::shared_ptr<const topology::Request> request;  // that the plan was made of
 };
 
+// A slot as the planner sees it.
+topology::Member member_of(const Slot& slot);
 SlurmWanted slurm_wanted(const ClusterState& state, const std::vector<topology::Shown>& shown);
+// Brings it up to date after the machines of these compute slots came, went or were located. False: it must be made
+// anew, and is of no use any more.
+bool patch_wanted(const ClusterState& state, const std::set<SlotId>& moved, topology::Patcher& patcher,
+                  SlurmWanted& wanted);
 // Of the controller; until it has said: that of our own image.
 slurm::Version slurm_version(const SlurmApplied& slurm);
 

@@ -66,6 +66,40 @@ TEST(SlurmWanted, KeepsTheBlocksOfDomains) {
   EXPECT_THAT(then.places.at("gb200-1"), HasSubstr("block:gb200-b2"));
 }
 
+// The machines of some slots, gone or elsewhere.
+void expect_patched(const std::string& slurm, bool patched, const std::vector<std::string>& nodes,
+                    const std::optional<Position>& position) {
+  auto state = cluster(slurm);
+  auto& p5 = state.slots.at(SlotId("p5-1"));
+  p5.machine = Machine{MachineId("i-p5-1"), "10.0.0.2", Position{{"nn-0", "nn-5"}, ""}, "", {}, ""};
+  auto wanted = slurm_wanted(state, {});
+  state.slurm.blocks = wanted.target.blocks;
+  topology::Patcher patcher(*wanted.request, wanted.plan, topology::Memory{wanted.target.blocks});
+  std::set<SlotId> moved;
+  for (const auto& node : nodes) {
+    moved.insert(SlotId(node));
+    if (position)
+      state.slots.at(SlotId(node)).machine = Machine{MachineId("j-" + node), "10.0.0.3", *position, "", {}, ""};
+    else
+      state.slots.at(SlotId(node)).machine.reset();
+  }
+  ASSERT_EQ(patch_wanted(state, moved, patcher, wanted), patched) << slurm;
+  if (!patched) return;
+  const auto anew = slurm_wanted(state, {});
+  EXPECT_EQ(wanted.target, anew.target) << slurm;
+  EXPECT_EQ(wanted.places, anew.places) << slurm;
+  EXPECT_EQ(wanted.machines, anew.machines) << slurm;
+}
+
+TEST(SlurmWanted, IsPatchedForAFewMachines) {
+  for (const auto* slurm : {"24.11.5", "26.05.5"}) {
+    const Position rack{{"nn-0", "nn-9"}, "odd"};
+    expect_patched(slurm, true, {"gb200-7"}, rack);                          // another machine at the same place
+    expect_patched(slurm, false, {"p5-1"}, std::nullopt);                    // its leaf would be empty
+    expect_patched(slurm, false, {"p5-2"}, Position{{"nn-0", "nn-5"}, ""});  // none would be unplaced any more
+  }
+}
+
 TEST(SlurmWanted, FollowsTheUser) {
   auto state = cluster("26.05.5");
   state.cluster.topology = "off";
@@ -73,6 +107,23 @@ TEST(SlurmWanted, FollowsTheUser) {
   EXPECT_EQ(off.plan.main().model, topology::Model::flat);
   EXPECT_TRUE(off.places.empty());
   EXPECT_EQ(off.target.files.count(slurm::kTopologyYaml), 0U);
+}
+
+// slurmctld has saved every node's places: it does not start when they name a topology that is gone.
+TEST(SlurmWanted, ATopologyThatNodesAreSavedInStays) {
+  auto state = cluster("26.05.5");
+  const auto before = slurm_wanted(state, {});
+  state.slurm.files = before.target.files;
+  state.cluster.topology = "off";
+  const auto off = slurm_wanted(state, {});
+  EXPECT_EQ(off.plan.main().model, topology::Model::flat);
+  EXPECT_THAT(
+      off.target.files.at(slurm::kTopologyYaml),
+      testing::AllOf(HasSubstr("- topology: flat\n  cluster_default: true\n"),
+                     HasSubstr("- topology: tree\n  cluster_default: false\n"), HasSubstr("- topology: block\n")));
+  EXPECT_EQ(off.places, before.places);
+  state.slurm.version = "24.11.5";
+  EXPECT_EQ(slurm_wanted(state, {}).target.files.count(slurm::kTopologyConf), 0U) << "nothing is saved there";
 }
 
 TEST(SlurmWanted, KeepsALeafThatANodeIsStillOn) {
