@@ -349,7 +349,8 @@ void start_files(Work& work, const Slot& controller) {
   const SlurmApplied from = work.observed.strange ? with_files_unknown(known(work), wanted) : known(work);
   batch.live = moves_nodes(work) && moves.reconfigure.empty() && only_places_differ(work, wanted);
   batch.steps = batch.live ? live_steps(from, wanted, moves) : steps_between(work, from, wanted);
-  if (same && !batch.live) batch.steps.push_back(read(SlurmStepKind::Reconfigure));  // the file is right, it is not
+  // The file is right, slurmctld is not.
+  if (same && !batch.live && !work.observed.strange) batch.steps.push_back(read(SlurmStepKind::Reconfigure));
   if (!batch.live && moves_nodes(work))
     if (const auto lost = places_in_the_way(work, wanted); !lost.empty())
       batch.steps.insert(batch.steps.begin(), move_nodes({slurm::compress(lost), "-"}));
