@@ -180,6 +180,26 @@ TEST_F(RequestsTest, AFlexibleGroupTakesWhatThereIsByPriority) {
     }
 }
 
+// Else another pool grants it what it must give back, again and again at one moment.
+TEST_F(RequestsTest, ASlotWhoseLaunchIsInDoubtAsksItsPoolAlone) {
+  world_.set_capacity(kP5, 4);
+  bool silent = true;
+  world_.launch_fault = [&](const LaunchRequest& request) -> std::optional<LaunchFailure> {
+    if (!silent || request.instance_type != kP5e) return std::nullopt;
+    return LaunchFailure{FailureClass::Unknown, "no answer"};
+  };
+  ClusterChange change;
+  change.groups = {group("flex", NodeType::Compute, "", 2)};
+  change.groups[0].instance_types = {kP5, kP5e};
+  world_.change(change);
+  ASSERT_TRUE(world_.run(kMinute, [&] { return world_.launch_calls[kP5e] >= 2; }));
+  world_.set_capacity(kP5, 14);
+  silent = false;
+  ASSERT_TRUE(world_.run(kMinute, [&] { return world_.ready("flex") == 2; }));
+  EXPECT_EQ(world_.slot("flex-1").instance_type, kP5e);
+  EXPECT_EQ(world_.slot("flex-2").instance_type, kP5e);
+}
+
 TEST_F(RequestsTest, AWrongConfigurationTriesOneAtATimeUntilItIsMended) {
   bool wrong = true;
   world_.launch_fault = [&](const LaunchRequest&) -> std::optional<LaunchFailure> {

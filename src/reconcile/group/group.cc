@@ -5,6 +5,7 @@
 
 #include "reconcile/events.h"
 #include "reconcile/group/minimum.h"
+#include "reconcile/slot/slot.h"
 #include "reconcile/slurm/nodes.h"
 #include "reconcile/update/software.h"
 
@@ -161,15 +162,31 @@ int demand_of(Work& work, const Group& group) {
   return 0;
 }
 
+// Slots of a flexible group that may be launched from one pool only, by pool; `most` at most.
+std::map<std::string, int> bound_to_pools(Work& work, const Group& group, int most) {
+  std::map<std::string, int> bound;
+  if (group.instance_types.empty()) return bound;
+  const Index::OfGroup& slots = work.index().group(group.name);
+  for (const int number : slots.waiting) {
+    const Slot& slot = *work.slot(slots.by_number.at(number));
+    if (most > 0 && is_bound(slot)) --most, ++bound[slot.instance_type];
+  }
+  return bound;
+}
+
+// What a pool is asked for it must be able to use: a grant that is returned is granted again.
 void ask_pools(Work& work, const Group& group) {
-  int count = demand_of(work, group);
+  int left = demand_of(work, group);  // for any pool
+  auto bound = bound_to_pools(work, group, left);
+  for (const auto& [pool, slots] : bound) left -= slots;
   for (const std::string& pool : types_of(group)) {
+    const int count = left + bound[pool];
     Observed::Asked& asked = work.observed.asked[{group.name, pool}];
     if (asked.count != count || asked.returned > 0)
       work.effect(Demand{group.name, pool, count, asked.returned, group.type == NodeType::Controller});
     asked = {count, 0};
     // The next one is for what this one does not have.
-    if (!work.observed.closed_pools.contains(pool)) count = 0;
+    if (!work.observed.closed_pools.contains(pool)) left = 0;
   }
 }
 

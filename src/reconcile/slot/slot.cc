@@ -54,9 +54,8 @@ void start_launch(Work& work, Slot& slot, const std::string& pool) {
   work.effect(Launch{pool, request_for(work, slot)});
 }
 
-// A launch whose outcome is not known may still give a machine: it is asked again with the same words.
 bool may_launch_from(const Slot& slot, const std::string& pool) {
-  return slot.failure != FailureClass::Unknown || slot.launch_key.empty() || slot.instance_type == pool;
+  return !is_bound(slot) || slot.instance_type == pool;
 }
 
 bool is_of_pool(FailureClass kind) {
@@ -210,6 +209,8 @@ std::optional<Millis> time_limit(const Slot& slot, const Group& group, const Set
   if (limit && slot.state == SlotState::Configuring) *limit += script_time(settings, group);
   return limit;
 }
+
+bool is_bound(const Slot& slot) { return slot.failure == FailureClass::Unknown && !slot.launch_key.empty(); }
 
 bool advance(Work& work, Slot& slot) {
   switch (slot.state) {

@@ -18,6 +18,10 @@ std::optional<Millis> time_limit(const Slot& slot, const Group& group, const Set
 // ---- what follows from its state and the time. True when it moved, so that what depends on it is looked at again.
 bool advance(Work& work, Slot& slot);
 
+// To the pool that it was last launched from: a launch whose outcome is not known may still give a machine, and is
+// asked again with the same words.
+bool is_bound(const Slot& slot);
+
 // Puts it on its way out because of `why`: its machine must go, another one comes if the slot is still wanted.
 void lose(Work& work, Slot& slot, FailureClass kind, const std::string& why);
 
