@@ -77,9 +77,9 @@ class DeepCheckTest : public testing::Test {
 
   const fs::path root_ = fs::path(testing::TempDir()) / fmt::format("deep-check-{}", getpid());
   CheckOrder order_{"check-1", {kStress}, {}, Millis(60'000)};
+  Processes processes_;  // before the server's thread, which would take its SIGCHLD
   TestServer slurmd_{[](const std::string&) { return ""; }};
   const std::uint16_t port_ = parse_base_url(slurmd_.url()).value().endpoint.port;
-  Processes processes_;
   std::promise<CommandResult> results_;
   DeepChecks checks_{processes_, [this](CommandResult result) { results_.set_value(std::move(result)); }, root_, port_};
 };
