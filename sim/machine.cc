@@ -206,7 +206,10 @@ agent::CommandResult Machine::set_up(const agent::Command& command) {
   if (nature_.strikes(Fault::SetupFails)) return {command.id, false, "munged does not start", {}};
   nature_.log("{} of {}: set up", id_.value, node());
   set_up_ = true;
-  if (request_.role == NodeType::Controller && !slurm_.up()) slurm_.start(command.setup->files);
+  if (request_.role == NodeType::Controller && !slurm_.up()) {
+    if (!std::exchange(has_files_, true)) slurm_.new_machine();
+    slurm_.start(command.setup->files);
+  }
   if (request_.role == NodeType::Controller) look(true);
   if (request_.role == NodeType::Compute && !std::exchange(slurmd_, true) && !slurmd_is_broken_) try_to_register();
   return {command.id, true, "", {}};

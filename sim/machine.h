@@ -75,6 +75,7 @@ class Machine : public std::enable_shared_from_this<Machine> {
   bool set_up_ = false;
   bool slurmd_ = false;            // it runs, and tries to register until it has
   bool slurmd_is_broken_ = false;  // it never registers
+  bool has_files_ = false;         // a controller's, in /etc/slurm
   bool registered_ = false;
 
   // The agent.

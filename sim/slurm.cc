@@ -161,6 +161,7 @@ void Slurm::notices_silence(const std::string& node, const std::string& address)
   it.responding = false;
   if (it.down) return;
   it.down = true;
+  machine_ends(node);  // slurmctld ends what it started there since
   if (it.reason.empty()) it.reason = kSilent;
 }
 

@@ -39,6 +39,8 @@ class Slurm {
   };
 
   // ---- slurmctld ----
+  // The controller is another one: what it keeps is there, /etc/slurm is as in the image.
+  void new_machine() { files_.clear(); }
   // It starts with these files, on whatever it finds of its state.
   void start(const std::vector<agent::ConfigFile>& files);
   void stop() { up_ = false; }

@@ -143,6 +143,8 @@ TEST_F(Auth, AReplayOfAChangeIsRefused) {
   const auto read = request(boss.credentials, "SageMaker.ListClusters");
   const auto change = request(boss.credentials, "SageMaker.CreateCluster", kDemo);
   EXPECT_EQ(send(change).status, 200);
+  EXPECT_EQ(send(change).type(), "ResourceInUse");  // at once: a client that repeats itself
+  clock.advance(1s);
   const auto again = send(change);
   EXPECT_EQ(again.type(), "InvalidSignatureException");
   EXPECT_THAT(again.message(), HasSubstr("carried out before"));

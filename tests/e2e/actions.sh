@@ -8,7 +8,7 @@ is_whole() { nodes_in idle 4 && ready_are 6; }
 # order NODE STATE REASON: what an admin writes into Slurm.
 order() { as_root ctl-1 scontrol update "nodename=$1" "state=$2" "reason=$3"; }
 slurm_state() { on_login "scontrol -o show node $1" | grep -oE ' State=[^ ]+' | cut -d= -f2; }
-slurm_state_has() { slurm_state "$1" | tee /dev/stderr | grep -q "$2"; }
+slurm_state_has() { slurm_state "$1" | tee /dev/stderr | grep "$2" >/dev/null; }
 daemon_is_not() { local pid; pid=$(as_root "$1" pgrep -x "$2") && [ "$pid" != "$3" ]; }  # NODE DAEMON OLD_PID
 registered_at() { on_login "scontrol -o show node $1" | grep -oE 'SlurmdStartTime=[^ ]+'; }
 registers_again() { [ "$(registered_at "$1" | tee /dev/stderr)" != "$2" ]; }  # NODE OLD_TIME

@@ -46,7 +46,7 @@ spread() {
   join <(sort <<<"$nodes") <(domains | sort) | awk '{ print $2 }' | sort | uniq -c | awk '{ print $1, $2 }' | paste -sd, |
     sed 's/,/, /g'
 }
-explained() { esp explain "$cluster" "$1" | tee /dev/stderr | grep -Eq -- "$2"; }  # JOB REGEX
+explained() { esp explain "$cluster" "$1" | tee /dev/stderr | grep -E -- "$2" >/dev/null; }  # JOB REGEX
 # imex_knows NODE COUNT: nvidia-imex finds the addresses of so many machines on it, all of that node's domain.
 imex_knows() {
   local domain

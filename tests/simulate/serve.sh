@@ -37,11 +37,11 @@ esp capacity set ml.p5.48xlarge=150 >"$state/out"
 esp cluster create c --no-login --group name=gpu,type=ml.p5.48xlarge,count=200,partition=gpu --no-wait >"$state/out"
 for _ in $(seq 600); do [ "$(ready)" = 151 ] && break; sleep 0.1; done
 expect "controller and what the pool has" 151 "$(ready)"
-esp explain c gpu-200 | grep -q 'capacity'
+esp explain c gpu-200 | grep 'capacity' >/dev/null
 esp capacity set ml.p5.48xlarge=unlimited >"$state/out"
 esp cluster scale c gpu=200 --wait --timeout 60s >"$state/out"
 expect "all of them" 201 "$(ready)"
-esp topology show c --file | grep -q "^SwitchName=.*Nodes=gpu"
+esp topology show c --file | grep "^SwitchName=.*Nodes=gpu" >/dev/null
 
 # Another process has another cloud: everything is made anew.
 ids >"$state/ids"

@@ -90,6 +90,9 @@ SlurmStep write_files(const SlurmApplied& from, const SlurmApplied& to) {
   }
   for (const auto& [name, text] : from.files)
     if (!to.files.contains(name)) step.remove.push_back(name);
+  if (from.files.empty())  // it is not known what is there
+    for (const char* name : {slurm::kTopologyConf, slurm::kTopologyYaml})
+      if (!to.files.contains(name)) step.remove.push_back(name);
   return step;
 }
 
@@ -302,10 +305,8 @@ std::vector<SlurmStep> live_steps(const SlurmApplied& from, const SlurmWanted& w
 }
 
 // Other hands may have been in the files too: all are written anew, and a file that we would not have is removed.
-SlurmApplied with_files_unknown(SlurmApplied known, const SlurmWanted& wanted) {
+SlurmApplied with_files_unknown(SlurmApplied known) {
   known.files.clear();
-  for (const char* name : {slurm::kTopologyConf, slurm::kTopologyYaml})
-    if (!wanted.target.files.contains(name)) known.files[name] = "";
   return known;
 }
 
@@ -346,7 +347,7 @@ void start_files(Work& work, const Slot& controller) {
   Observed::Batch batch;
   batch.files = true;
   const auto moves = topology::steps_to(wanted.plan, work.observed.shown);
-  const SlurmApplied from = work.observed.strange ? with_files_unknown(known(work), wanted) : known(work);
+  const SlurmApplied from = work.observed.strange ? with_files_unknown(known(work)) : known(work);
   batch.live = moves_nodes(work) && moves.reconfigure.empty() && only_places_differ(work, wanted);
   batch.steps = batch.live ? live_steps(from, wanted, moves) : steps_between(work, from, wanted);
   // The file is right, slurmctld is not.
