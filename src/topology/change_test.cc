@@ -6,6 +6,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "slurm/hostlist.h"
@@ -26,8 +27,16 @@ class Slurmctld {
     if (!read) RC_FAIL(read.error().message);
     shown_ = std::move(*read);
     for (auto& each : shown_) each.lines.clear();
-    for (const auto& name : saved_in_)  // it would not start
-      RC_ASSERT(std::ranges::find(shown_, name, &Shown::name) != shown_.end());
+    for (const auto& [node, topologies] : saved_)
+      for (const auto& name : topologies)  // it would not start
+        RC_ASSERT(std::ranges::find(shown_, name, &Shown::name) != shown_.end());
+  }
+
+  // `Topology=` with nothing.
+  void let_go(const std::string& node) { saved_.erase(node); }
+  // Of a node that slurm.conf has not any more nothing is kept.
+  void forget_all_but(const std::set<std::string>& nodes) {
+    std::erase_if(saved_, [&](const auto& item) { return !nodes.contains(item.first); });
   }
 
   void take(const Move& move) {
@@ -42,7 +51,7 @@ class Slurmctld {
       while (!rest.empty()) {
         const auto part = rest.substr(0, rest.find(','));
         rest.remove_prefix(std::min(part.size() + 1, rest.size()));
-        saved_in_.emplace(part.substr(0, part.find(':')));
+        saved_[node].emplace(part.substr(0, part.find(':')));
         put(node, part);
       }
     }
@@ -86,7 +95,7 @@ class Slurmctld {
   }
 
   std::vector<Shown> shown_;
-  std::set<std::string> saved_in_;  // topologies that a node's saved places name
+  std::map<std::string, std::set<std::string>> saved_;  // node → topologies that its saved places name
 };
 
 // One cluster with its memory and its slurmctld.
@@ -99,6 +108,10 @@ class Story {
     const auto steps = steps_to(plan, slurmctld_.shown());
     for (const auto& move : steps.moves) slurmctld_.take(move);
     if (!steps.reconfigure.empty()) {
+      for (const auto& node : lost_places(plan, slurmctld_.shown())) slurmctld_.let_go(node);
+      std::set<std::string> nodes;
+      for (const auto& member : request.members) nodes.insert(member.node_name);
+      slurmctld_.forget_all_but(nodes);
       slurmctld_.read(render(plan));
       ++reconfigures;
     }
