@@ -3,7 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <bit>
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <unordered_map>
 
 #include "topology/order.h"
@@ -19,44 +19,25 @@ constexpr std::size_t kPage = 4096;
 
 constexpr std::uint32_t kNone = static_cast<std::uint32_t>(-1);
 
-// The nodes of slurm.conf, numbered. None: not judged. A flat table: all of 65,536 names are asked for, and half of the
-// time of a check went into a map's nodes.
+// The nodes of slurm.conf, numbered. None: not judged. All of 65,536 names are asked for, and half of the time of a
+// check went into the nodes of std::unordered_map.
 class Declared {
  public:
   explicit Declared(const std::vector<std::string>& names) : names_(names) {
-    table_.resize(std::bit_ceil(2 * names.size() + 1));
-    for (std::uint32_t i = 0; i < names.size(); ++i) {
-      Entry& entry = table_[place_of(names[i], hash_of(names[i]))];
-      if (entry.id == kNone)
-        entry = {hash_of(names[i]), i};
-      else
-        each_once_ = false;
-    }
+    ids_.reserve(names.size());
+    for (std::uint32_t i = 0; i < names.size(); ++i) ids_.emplace(names[i], i);
   }
   [[nodiscard]] bool empty() const { return names_.empty(); }
-  [[nodiscard]] std::uint32_t find(std::string_view name) const { return table_[place_of(name, hash_of(name))].id; }
+  [[nodiscard]] std::uint32_t find(std::string_view name) const {
+    const auto found = ids_.find(name);
+    return found == ids_.end() ? kNone : found->second;
+  }
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
-  [[nodiscard]] bool each_once() const { return each_once_; }
+  [[nodiscard]] bool each_once() const { return ids_.size() == names_.size(); }
 
  private:
-  struct Entry {
-    std::uint32_t hash = 0;
-    std::uint32_t id = kNone;
-  };
-  static std::uint32_t hash_of(std::string_view name) {
-    return static_cast<std::uint32_t>(std::hash<std::string_view>()(name));
-  }
-  // Of the name, or the free one where it belongs; at least half of the table is free.
-  [[nodiscard]] std::size_t place_of(std::string_view name, std::uint32_t hash) const {
-    auto at = hash & (table_.size() - 1);
-    while (table_[at].id != kNone && (table_[at].hash != hash || names_[table_[at].id] != name))
-      at = (at + 1) & (table_.size() - 1);
-    return at;
-  }
-
   const std::vector<std::string>& names_;
-  std::vector<Entry> table_;
-  bool each_once_ = true;
+  boost::unordered_flat_map<std::string_view, std::uint32_t> ids_;
 };
 
 // Judges one topology.
