@@ -4,6 +4,7 @@
 #include "base/secret.h"
 #include "reconcile/events.h"
 #include "reconcile/lifecycle/scripts.h"
+#include "reconcile/slot/life.h"
 #include "reconcile/slot/slot.h"
 #include "reconcile/slurm/imex.h"
 #include "reconcile/slurm/wanted.h"
@@ -21,9 +22,7 @@ std::vector<std::string> surely_known(Work& work, const std::string& nodes) {
   std::vector<std::string> known;
   for (const std::string& node : slurm::expand(nodes).value_or(std::vector<std::string>{})) {
     const Slot* slot = work.slot_of_node(node);
-    if (slot &&
-        (slot->state == SlotState::Joining || slot->state == SlotState::Ready || slot->state == SlotState::Draining))
-      known.push_back(node);
+    if (slot && is_set_up(slot->state)) known.push_back(node);
   }
   return known;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "reconcile/slot/life.h"
 #include "reconcile/work.h"
 
 namespace espalier::reconcile {
@@ -97,7 +98,7 @@ void spread_hosts(Work& work) {
     return work.wake_at(due);
   observed.hosts_changed_at.reset();
   std::map<std::int64_t, std::optional<agent::HostsDelta>> deltas;
-  for (const SlotState state : {SlotState::Joining, SlotState::Ready, SlotState::Checking, SlotState::Draining})
+  for (const SlotState state : kSetUp)
     for (const Slot* slot : work.slots_in(state))
       if (observed.agents.contains(slot->machine->id)) tell(work, slot->machine->id, deltas);
 }

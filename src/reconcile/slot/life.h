@@ -4,6 +4,8 @@
 // slot stays, and the refusal is counted and logged.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -44,6 +46,10 @@ struct Edge {
 std::span<const Edge> life();
 // The state that follows, or nothing when the table has no such edge.
 std::optional<SlotState> next(SlotState from, Cause cause);
+
+// The machine has been set up, and is kept up to date: its hosts, its NVLink domain's list.
+inline constexpr std::array kSetUp = {SlotState::Joining, SlotState::Ready, SlotState::Checking, SlotState::Draining};
+inline bool is_set_up(SlotState state) { return std::ranges::find(kSetUp, state) != kSetUp.end(); }
 
 // How long a slot may stay in a state before it counts as lost; none: it may wait for ever.
 struct Deadlines {

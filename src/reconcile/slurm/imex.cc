@@ -1,5 +1,7 @@
 #include "reconcile/slurm/imex.h"
 
+#include "reconcile/slot/life.h"
+
 namespace espalier::reconcile {
 
 namespace {
@@ -18,10 +20,8 @@ bool note_sent(Work& work, const MachineId& machine, const std::string& text) {
   return is_first || std::exchange(sent->second, hash) != hash;
 }
 
-bool is_set_up(const Work& work, const Slot& slot) {
-  const bool runs =
-      slot.state == SlotState::Joining || slot.state == SlotState::Ready || slot.state == SlotState::Draining;
-  return runs && slot.machine && work.observed.agents.contains(slot.machine->id);
+bool may_be_told(const Work& work, const Slot& slot) {
+  return is_set_up(slot.state) && slot.machine && work.observed.agents.contains(slot.machine->id);
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ void spread_imex(Work& work) {
     const std::string text = list_of(work, nodes);
     for (const auto& node : nodes) {
       const Slot* slot = work.slot_of_node(node);
-      if (!slot || !is_set_up(work, *slot) || !note_sent(work, slot->machine->id, text)) continue;
+      if (!slot || !may_be_told(work, *slot) || !note_sent(work, slot->machine->id, text)) continue;
       agent::Command command;
       command.extra = std::vector<agent::ConfigFile>{{kImexNodes, text, false}};
       work.send(slot->machine->id, std::move(command));
