@@ -219,12 +219,13 @@ bool start_orders(Work& work, const Slot& controller) {
   return true;
 }
 
-// What slurmctld has, as a start for what it should have. After an order whose outcome is not known the files count as
-// unknown, and nodes and partitions are those that were read back.
+// What slurmctld has, as a start for what it should have. After an order whose outcome is not known, and when other
+// hands have been in them, the files count as unknown: all are written anew. Nodes and partitions that were pending are
+// those that were read back.
 SlurmApplied known(const Work& work) {
-  if (!work.state.slurm.pending) return work.state.slurm;
-  SlurmApplied known;
-  known.partition_nodes = work.observed.partitions;
+  SlurmApplied known = work.state.slurm;
+  if (known.pending || work.observed.strange) known.files.clear();
+  if (known.pending) known.partition_nodes = work.observed.partitions;
   return known;
 }
 
@@ -304,12 +305,6 @@ std::vector<SlurmStep> live_steps(const SlurmApplied& from, const SlurmWanted& w
   return out;
 }
 
-// Other hands may have been in the files too: all are written anew, and a file that we would not have is removed.
-SlurmApplied with_files_unknown(SlurmApplied known) {
-  known.files.clear();
-  return known;
-}
-
 bool is_applied(const Work& work, const SlurmWanted& wanted) {
   const SlurmApplied& slurm = work.state.slurm;
   return !slurm.pending && wanted.target.files == slurm.files && wanted.target.partition_nodes == slurm.partition_nodes;
@@ -347,7 +342,7 @@ void start_files(Work& work, const Slot& controller) {
   Observed::Batch batch;
   batch.files = true;
   const auto moves = topology::steps_to(wanted.plan, work.observed.shown);
-  const SlurmApplied from = work.observed.strange ? with_files_unknown(known(work)) : known(work);
+  const SlurmApplied from = known(work);
   batch.live = moves_nodes(work) && moves.reconfigure.empty() && only_places_differ(work, wanted);
   batch.steps = batch.live ? live_steps(from, wanted, moves) : steps_between(work, from, wanted);
   // The file is right, slurmctld is not.
