@@ -11,6 +11,7 @@
 #include <chrono>
 
 #include "agent/files.h"
+#include "agent/health.h"
 #include "agent/socket.h"
 #include "base/log.h"
 #include "base/unique_fd.h"
@@ -76,19 +77,6 @@ struct Diagnosis {
     for (const auto& [key, item] : object) walk(item, name);
   }
 };
-
-int gpus(const fs::path& dev) {
-  int count = 0;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(dev, error)) {
-    const std::string name = entry.path().filename();
-    count +=
-        name.size() > 6 && name.starts_with("nvidia") && name.find_first_not_of("0123456789", 6) == std::string::npos
-            ? 1
-            : 0;
-  }
-  return count;
-}
 
 }  // namespace
 
@@ -191,7 +179,7 @@ std::vector<CheckFinding> DeepChecks::findings(CheckKind kind, const CheckOrder&
 
 CheckFinding DeepChecks::stress(Millis limit) {
   constexpr auto kKind = CheckKind::InstanceStress;
-  const int count = gpus(at("/dev"));
+  const int count = count_devices(at("/dev"), "nvidia");
   if (count == 0)
     return finding(kKind, CheckVerdict::NotChecked, "there are no GPUs on this machine to put under load");
   if (!find_program("dcgmi"))

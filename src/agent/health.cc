@@ -19,19 +19,6 @@ constexpr Millis kDriverTimeout{20'000};
 constexpr std::chrono::seconds kSameBoot{10};  // two computations of one boot's time, with the clock set in between
 constexpr std::chrono::seconds kClockStep{5};
 
-// Files such as dev/nvidia0: the prefix and a number.
-int count_devices(const fs::path& dev, std::string_view prefix) {
-  std::error_code error;
-  int count = 0;
-  for (const auto& entry : fs::directory_iterator(dev, error)) {
-    const std::string name = entry.path().filename();
-    if (name.starts_with(prefix) && name.size() > prefix.size() &&
-        name.find_first_not_of("0123456789", prefix.size()) == std::string::npos)
-      ++count;
-  }
-  return count;
-}
-
 // `nvidia-smi -L` prints a line "GPU 0: …" for each that the driver can use. A driver that hangs has not said anything.
 int usable_gpus(const RunCommand& run, int devices) {
   const auto list = run({"nvidia-smi", "-L"}, kDriverTimeout);
@@ -82,6 +69,18 @@ bool same_machine(const HealthView& a, const HealthView& b) {
 }
 
 }  // namespace
+
+int count_devices(const fs::path& dev, std::string_view prefix) {
+  std::error_code error;
+  int count = 0;
+  for (const auto& entry : fs::directory_iterator(dev, error)) {
+    const std::string name = entry.path().filename();
+    if (name.starts_with(prefix) && name.size() > prefix.size() &&
+        name.find_first_not_of("0123456789", prefix.size()) == std::string::npos)
+      ++count;
+  }
+  return count;
+}
 
 HealthView look_at_health(const std::string& machine_id, const fs::path& root, const RunCommand& run) {
   HealthView view;

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "agent/protocol.h"
@@ -15,6 +16,9 @@ namespace espalier::agent {
 // nvidia-smi, GPUs that the driver does not show count as missing. May take as long as that program: a thread of its
 // own.
 HealthView look_at_health(const std::string& machine_id, const std::filesystem::path& root, const RunCommand& run);
+
+// Device files such as nvidia0 in `dev`: the prefix and a number.
+int count_devices(const std::filesystem::path& dev, std::string_view prefix);
 
 // What a machine last said of itself, as the control plane keeps it.
 struct Health {
