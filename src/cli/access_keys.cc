@@ -18,19 +18,14 @@ Cell ending(const wire::AccessKey& key, Time now) {
 
 // As the variables that every client reads; the secret is not to be had again.
 Result<void> hand_over(Context& context, const Result<json::object>& answer) {
-  const auto made = read_answer<wire::NewAccessKey>(answer);
-  if (!made) return tl::unexpected(made.error());
-  if (context.json) {
-    print_json(context, *answer);
-    return {};
-  }
-  const auto& key = made->AccessKey;
-  print(context, fmt::format("# {}: {}, clusters: {}. The secret is not shown again.", key.Name, key.Role,
-                             listed(key.Clusters)));
-  print(context, "export AWS_ACCESS_KEY_ID=" + key.AccessKeyId);
-  print(context, "export AWS_SECRET_ACCESS_KEY=" + made->SecretAccessKey);
-  if (!made->SessionToken.empty()) print(context, "export AWS_SESSION_TOKEN=" + made->SessionToken);
-  return {};
+  return show_answer<wire::NewAccessKey>(context, answer, [&context](const wire::NewAccessKey& made) {
+    const auto& key = made.AccessKey;
+    print(context, fmt::format("# {}: {}, clusters: {}. The secret is not shown again.", key.Name, key.Role,
+                               listed(key.Clusters)));
+    print(context, "export AWS_ACCESS_KEY_ID=" + key.AccessKeyId);
+    print(context, "export AWS_SECRET_ACCESS_KEY=" + made.SecretAccessKey);
+    if (!made.SessionToken.empty()) print(context, "export AWS_SESSION_TOKEN=" + made.SessionToken);
+  });
 }
 
 }  // namespace
@@ -50,34 +45,24 @@ Result<void> rotate_access_key(Context& context, const std::string& id, std::opt
 
 Result<void> revoke_access_key(Context& context, const std::string& id) {
   const auto answer = context.service.call("Espalier.RevokeAccessKey", {{"AccessKeyId", id}});
-  const auto revoked = read_answer<wire::RevokedAccessKey>(answer);
-  if (!revoked) return tl::unexpected(revoked.error());
-  if (context.json) {
-    print_json(context, *answer);
-    return {};
-  }
-  print(context, fmt::format("Access key {} ({}) is revoked.", id, revoked->AccessKey.Name));
-  if (revoked->Open) print(context, "No key is left: the control plane takes unsigned requests of this host again.");
-  return {};
+  return show_answer<wire::RevokedAccessKey>(context, answer, [&](const wire::RevokedAccessKey& revoked) {
+    print(context, fmt::format("Access key {} ({}) is revoked.", id, revoked.AccessKey.Name));
+    if (revoked.Open) print(context, "No key is left: the control plane takes unsigned requests of this host again.");
+  });
 }
 
 Result<void> list_access_keys(Context& context) {
   const auto answer = context.service.call("Espalier.ListAccessKeys", {});
-  const auto list = read_answer<wire::AccessKeyList>(answer);
-  if (!list) return tl::unexpected(list.error());
-  if (context.json) {
-    print_json(context, *answer);
-    return {};
-  }
-  Table table({"KEY", "NAME", "ROLE", "CLUSTERS", "CREATED", "ENDS"});
-  for (const auto& key : list->AccessKeys)
-    table.add({key.AccessKeyId, key.Name, key.Role, listed(key.Clusters), show_date(from_epoch(key.CreationTime)),
-               ending(key, context.clock.now())});
-  if (!list->AccessKeys.empty()) print(context, table);
-  if (list->Open)
-    print(context,
-          "No access keys: everyone on this host may do everything. `espalier access create` makes the first.");
-  return {};
+  return show_answer<wire::AccessKeyList>(context, answer, [&context](const wire::AccessKeyList& list) {
+    Table table({"KEY", "NAME", "ROLE", "CLUSTERS", "CREATED", "ENDS"});
+    for (const auto& key : list.AccessKeys)
+      table.add({key.AccessKeyId, key.Name, key.Role, listed(key.Clusters), show_date(from_epoch(key.CreationTime)),
+                 ending(key, context.clock.now())});
+    if (!list.AccessKeys.empty()) print(context, table);
+    if (list.Open)
+      print(context,
+            "No access keys: everyone on this host may do everything. `espalier access create` makes the first.");
+  });
 }
 
 }  // namespace espalier::cli

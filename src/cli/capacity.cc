@@ -16,13 +16,8 @@ void print_pools(Context& context, const wire::PoolList& list) {
 }
 
 Result<void> show(Context& context, const Result<json::object>& answer) {
-  const auto list = read_answer<wire::PoolList>(answer);
-  if (!list) return tl::unexpected(list.error());
-  if (context.json)
-    print_json(context, *answer);
-  else
-    print_pools(context, *list);
-  return {};
+  return show_answer<wire::PoolList>(context, answer,
+                                     [&context](const wire::PoolList& list) { print_pools(context, list); });
 }
 
 // Sets Machines from "N" or "unlimited".

@@ -30,16 +30,11 @@ void print_groups(Context& context, const wire::Cluster& cluster) {
 
 Result<void> describe_cluster(Context& context, const std::string& name) {
   const auto answer = context.service.on_cluster("SageMaker.DescribeCluster", name);
-  const auto cluster = read_answer<wire::Cluster>(answer);
-  if (!cluster) return tl::unexpected(cluster.error());
-  if (context.json) {
-    print_json(context, *answer);
-    return {};
-  }
-  print_facts(context, *cluster);
-  print(context, "");
-  print_groups(context, *cluster);
-  return {};
+  return show_answer<wire::Cluster>(context, answer, [&context](const wire::Cluster& cluster) {
+    print_facts(context, cluster);
+    print(context, "");
+    print_groups(context, cluster);
+  });
 }
 
 }  // namespace espalier::cli

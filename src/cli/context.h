@@ -26,4 +26,16 @@ void print(Context& context, const Table& table);
 void print(Context& context, std::string_view line);
 void print_json(Context& context, const json::value& value);
 
+// The answer itself with --json, else as `as_text` prints it, read as T.
+template <typename T, typename AsText>
+Result<void> show_answer(Context& context, const Result<json::object>& answer, AsText as_text) {
+  const auto read = read_answer<T>(answer);
+  if (!read) return tl::unexpected(read.error());
+  if (context.json)
+    print_json(context, *answer);
+  else
+    as_text(*read);
+  return {};
+}
+
 }  // namespace espalier::cli

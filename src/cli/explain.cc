@@ -46,13 +46,8 @@ void print_explanation(Context& context, const wire::NodeExplanation& why) {
 Result<void> explain_node(Context& context, const std::string& cluster, const std::string& node) {
   const auto answer =
       context.service.call("Espalier.ExplainNode", {{"ClusterName", cluster}, {member_for(node), node}});
-  const auto why = read_answer<wire::NodeExplanation>(answer);
-  if (!why) return tl::unexpected(why.error());
-  if (context.json)
-    print_json(context, *answer);
-  else
-    print_explanation(context, *why);
-  return {};
+  return show_answer<wire::NodeExplanation>(
+      context, answer, [&context](const wire::NodeExplanation& why) { print_explanation(context, why); });
 }
 
 }  // namespace espalier::cli

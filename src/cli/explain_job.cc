@@ -6,17 +6,12 @@ namespace espalier::cli {
 
 Result<void> explain_job(Context& context, const std::string& cluster, const std::string& job) {
   const auto answer = context.service.on_cluster("Espalier.ExplainJob", cluster, {{"JobId", job}});
-  const auto why = read_answer<wire::JobExplanation>(answer);
-  if (!why) return tl::unexpected(why.error());
-  if (context.json) {
-    print_json(context, *answer);
-    return {};
-  }
-  print(context, fmt::format("Job {} ({} nodes of partition {}) is {}{}", why->JobId, why->NodeCount, why->Partition,
-                             why->State, why->Reason.empty() ? "" : ": " + why->Reason));
-  for (const auto& line : why->Because) print(context, "because: " + line);
-  for (const auto& option : why->WouldRun) print(context, fmt::format("{} would run now", option));
-  return {};
+  return show_answer<wire::JobExplanation>(context, answer, [&context](const wire::JobExplanation& why) {
+    print(context, fmt::format("Job {} ({} nodes of partition {}) is {}{}", why.JobId, why.NodeCount, why.Partition,
+                               why.State, why.Reason.empty() ? "" : ": " + why.Reason));
+    for (const auto& line : why.Because) print(context, "because: " + line);
+    for (const auto& option : why.WouldRun) print(context, fmt::format("{} would run now", option));
+  });
 }
 
 // "5", "5_2", "5+1".

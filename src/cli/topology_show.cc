@@ -21,18 +21,12 @@ void print_lines(Context& context, std::string_view text) {
 
 Result<void> show_topology(Context& context, const std::string& cluster, bool file) {
   const auto answer = context.service.on_cluster("Espalier.DescribeTopology", cluster);
-  const auto topology = read_answer<wire::Topology>(answer);
-  if (!topology) return tl::unexpected(topology.error());
-  if (context.json) {
-    print_json(context, *answer);
-  } else if (file) {
-    print_lines(context, topology->File);
-  } else {
-    print(context, headline(*topology, context.terminal));
-    if (!topology->Failure.empty()) print(context, paint(topology->Failure, Colour::kRed, context.terminal));
-    print_lines(context, topology->Drawing);
-  }
-  return {};
+  return show_answer<wire::Topology>(context, answer, [&context, file](const wire::Topology& topology) {
+    if (file) return print_lines(context, topology.File);
+    print(context, headline(topology, context.terminal));
+    if (!topology.Failure.empty()) print(context, paint(topology.Failure, Colour::kRed, context.terminal));
+    print_lines(context, topology.Drawing);
+  });
 }
 
 }  // namespace espalier::cli

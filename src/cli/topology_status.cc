@@ -54,13 +54,8 @@ void print_choice(Context& context, const wire::Topology& topology) {
 Result<void> print_topology(Context& context, const std::string& cluster,
                             void (*as_text)(Context&, const wire::Topology&)) {
   const auto answer = context.service.on_cluster("Espalier.DescribeTopology", cluster);
-  const auto topology = read_answer<wire::Topology>(answer);
-  if (!topology) return tl::unexpected(topology.error());
-  if (context.json)
-    print_json(context, *answer);
-  else
-    as_text(context, *topology);
-  return {};
+  return show_answer<wire::Topology>(context, answer,
+                                     [&](const wire::Topology& topology) { as_text(context, topology); });
 }
 
 }  // namespace
