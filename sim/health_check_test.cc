@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "reconcile/example_wish_test.h"
 #include "world.h"
 
 namespace espalier::sim {
@@ -18,25 +19,10 @@ constexpr auto kStress = CheckKind::InstanceStress;
 constexpr auto kConnectivity = CheckKind::InstanceConnectivity;
 
 reconcile::ClusterWish example(const std::vector<std::string>& on_start = {}) {
-  reconcile::ClusterWish wish;
-  wish.name = "demo";
-  wish.region = "us-west-2";
-  wish.account = "123456789012";
-  wish.groups.resize(2);
-  for (auto& group : wish.groups) group.has_slurm_config = true;
-  auto& ctl = wish.groups[0];
-  ctl.name = "ctl";
-  ctl.type = NodeType::Controller;
-  ctl.instance_type = "ml.m5.xlarge";
-  ctl.count = 1;
-  auto& p5 = wish.groups[1];
-  p5.name = "p5";
-  p5.type = NodeType::Compute;
-  p5.instance_type = "ml.p5.48xlarge";
-  p5.count = 6;
-  p5.partitions = {"gpu"};
+  auto p5 = reconcile::example_group("p5", NodeType::Compute, "ml.p5.48xlarge", 6);
   if (!on_start.empty()) p5.spec["OnStartDeepHealthChecks"] = to_json(on_start);
-  return wish;
+  return reconcile::example_cluster(
+      {reconcile::example_group("ctl", NodeType::Controller, "ml.m5.xlarge", 1), std::move(p5)});
 }
 
 class HealthCheckTest : public testing::Test {

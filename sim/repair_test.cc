@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "reconcile/example_wish_test.h"
 #include "world.h"
 
 namespace espalier::sim {
@@ -20,24 +21,14 @@ constexpr Millis kMinute{60'000};
 constexpr const char* kP5 = "ml.p5.48xlarge";
 
 reconcile::GroupWish group(const std::string& name, NodeType type, const std::string& instance_type, int count) {
-  reconcile::GroupWish wish;
-  wish.name = name;
-  wish.type = type;
-  wish.has_slurm_config = true;
-  wish.instance_type = instance_type;
-  wish.count = count;
-  if (type == NodeType::Compute) wish.partitions = {"gpu"};
+  auto wish = reconcile::example_group(name, type, instance_type, count);
   wish.spec["LifeCycleConfig"] = json::object{{"SourceS3Uri", "s3://bucket/life"}, {"OnCreate", "on_create.sh"}};
   return wish;
 }
 
 reconcile::ClusterWish example() {
-  reconcile::ClusterWish wish;
-  wish.name = "demo";
-  wish.region = "us-west-2";
-  wish.account = "123456789012";
-  wish.groups = {group("ctl", NodeType::Controller, "ml.m5.xlarge", 1), group("p5", NodeType::Compute, kP5, 20)};
-  return wish;
+  return reconcile::example_cluster(
+      {group("ctl", NodeType::Controller, "ml.m5.xlarge", 1), group("p5", NodeType::Compute, kP5, 20)});
 }
 
 class RepairTest : public testing::Test {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "reconcile/example_wish_test.h"
 #include "world.h"
 
 namespace espalier::sim {
@@ -14,6 +15,8 @@ using reconcile::AddNodes;
 using reconcile::AddNodesAnswer;
 using reconcile::ClusterChange;
 using reconcile::ClusterWish;
+using reconcile::example_cluster;
+using reconcile::example_group;
 using reconcile::GroupWish;
 using reconcile::NodeAction;
 using reconcile::NodeRefusal;
@@ -26,29 +29,14 @@ constexpr Millis kHour{60 * kMinute};
 constexpr const char* kP5 = "ml.p5.48xlarge";
 constexpr const char* kP5e = "ml.p5e.48xlarge";
 
-GroupWish group(const std::string& name, NodeType type, const std::string& instance_type, int count) {
-  GroupWish wish;
-  wish.name = name;
-  wish.type = type;
-  wish.has_slurm_config = true;
-  wish.instance_type = instance_type;
-  wish.count = count;
-  if (type == NodeType::Compute) wish.partitions = {"gpu"};
-  return wish;
-}
-
 ClusterWish example() {
-  ClusterWish wish;
-  wish.name = "demo";
-  wish.region = "us-west-2";
-  wish.account = "123456789012";
-  wish.groups = {group("ctl", NodeType::Controller, "ml.m5.xlarge", 1), group("p5", NodeType::Compute, kP5, 4)};
-  return wish;
+  return example_cluster(
+      {example_group("ctl", NodeType::Controller, "ml.m5.xlarge", 1), example_group("p5", NodeType::Compute, kP5, 4)});
 }
 
 ClusterChange counts(int count, int minimum) {
   ClusterChange change;
-  change.groups = {group("p5", NodeType::Compute, kP5, count)};
+  change.groups = {example_group("p5", NodeType::Compute, kP5, count)};
   change.groups[0].min_count = minimum;
   return change;
 }
@@ -160,7 +148,7 @@ TEST_F(RequestsTest, AMinimumThatIsNotReachedInThreeHoursGoesBack) {
 
 TEST_F(RequestsTest, AFlexibleGroupTakesWhatThereIsByPriority) {
   world_.set_capacity(kP5, 6);
-  GroupWish flexible = group("flex", NodeType::Compute, "", 5);
+  GroupWish flexible = example_group("flex", NodeType::Compute, "", 5);
   flexible.instance_types = {kP5, kP5e};
   ClusterChange change;
   change.groups = {flexible};
@@ -189,7 +177,7 @@ TEST_F(RequestsTest, ASlotWhoseLaunchIsInDoubtAsksItsPoolAlone) {
     return LaunchFailure{FailureClass::Unknown, "no answer"};
   };
   ClusterChange change;
-  change.groups = {group("flex", NodeType::Compute, "", 2)};
+  change.groups = {example_group("flex", NodeType::Compute, "", 2)};
   change.groups[0].instance_types = {kP5, kP5e};
   world_.change(change);
   ASSERT_TRUE(world_.run(kMinute, [&] { return world_.launch_calls[kP5e] >= 2; }));

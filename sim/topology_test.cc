@@ -7,34 +7,21 @@
 #include <set>
 #include <sstream>
 
+#include "reconcile/example_wish_test.h"
 #include "world.h"
 
 namespace espalier::sim {
 namespace {
 
+using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
 constexpr Millis kMinute{60'000};
 
-reconcile::GroupWish group(const std::string& name, NodeType type, int count) {
-  reconcile::GroupWish wish;
-  wish.name = name;
-  wish.type = type;
-  wish.has_slurm_config = true;
-  wish.instance_type = type == NodeType::Compute ? "ml.p5.48xlarge" : "ml.m5.xlarge";
-  wish.count = count;
-  if (type == NodeType::Compute) wish.partitions = {"gpu"};
-  return wish;
-}
-
 reconcile::ClusterWish example() {
-  reconcile::ClusterWish wish;
-  wish.name = "demo";
-  wish.region = "us-west-2";
-  wish.account = "123456789012";
-  wish.groups = {group("ctl", NodeType::Controller, 1), group("p5", NodeType::Compute, 4)};
-  return wish;
+  return reconcile::example_cluster({reconcile::example_group("ctl", NodeType::Controller, "ml.m5.xlarge", 1),
+                                     reconcile::example_group("p5", NodeType::Compute, "ml.p5.48xlarge", 4)});
 }
 
 class TopologyTest : public testing::Test {
@@ -109,6 +96,20 @@ TEST_F(ImexTest, EveryMachineHasTheAddressesOfItsDomain) {
   world_.kill(old);
   ASSERT_TRUE(world_.run(10 * kMinute, [&] { return world_.all_ready() && world_.slot("p5-2").machine->id != old; }));
   EXPECT_TRUE(world_.run(kMinute, [&] { return all_are_told(); }));
+}
+
+TEST_F(ImexTest, OneUnderADeepHealthCheckIsToldToo) {
+  ASSERT_TRUE(world_.run(10 * kMinute, [&] { return world_.all_ready() && all_are_told(); }));
+  ASSERT_THAT(world_.slurm.run_job("gpu", 1), ElementsAre("p5-1"));  // until it ends the check waits
+  world_.ask(reconcile::UserChecksHealth{
+      {{reconcile::GroupCheck{"p5", {world_.slot("p5-1").machine->id}, {CheckKind::InstanceStress}}}}});
+  const auto old = world_.slot("p5-2").machine->id;
+  world_.kill(old);
+  EXPECT_TRUE(world_.run(5 * kMinute, [&] {
+    const auto& machine = world_.slot("p5-2").machine;
+    return machine && machine->id != old && all_are_told();
+  }));
+  EXPECT_EQ(world_.slot("p5-1").state, SlotState::Checking);
 }
 
 TEST_F(TopologyTest, AClusterAtRestIsOnlyLookedAt) {

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "reconcile/example_wish_test.h"
+
 namespace espalier::sim {
 namespace {
 
@@ -18,24 +20,13 @@ constexpr const char* kP5 = "ml.p5.48xlarge";
 constexpr const char* kCpu = "ml.c5.4xlarge";
 
 GroupWish group(const std::string& name, NodeType type, const std::string& instance_type, int count) {
-  GroupWish wish;
-  wish.name = name;
-  wish.type = type;
-  wish.has_slurm_config = true;
-  wish.instance_type = instance_type;
-  wish.count = count;
-  if (type == NodeType::Compute) wish.partitions = {name + "-part"};
-  return wish;
+  return reconcile::example_group(name, type, instance_type, count, name + "-part");
 }
 
 ClusterWish example(int workers = 8) {
-  ClusterWish wish;
-  wish.name = "demo";
-  wish.region = "us-west-2";
-  wish.account = "123456789012";
-  wish.groups = {group("ctl", NodeType::Controller, "ml.m5.xlarge", 1), group("login", NodeType::Login, kCpu, 1),
-                 group("p5", NodeType::Compute, kP5, workers), group("cpu", NodeType::Compute, "ml.m5.large", 2)};
-  return wish;
+  return reconcile::example_cluster(
+      {group("ctl", NodeType::Controller, "ml.m5.xlarge", 1), group("login", NodeType::Login, kCpu, 1),
+       group("p5", NodeType::Compute, kP5, workers), group("cpu", NodeType::Compute, "ml.m5.large", 2)});
 }
 
 ClusterChange scale(const std::string& name, const std::string& type, int count) {

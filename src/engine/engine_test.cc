@@ -6,6 +6,7 @@
 
 #include "engine/fake_agent_test.h"
 #include "provider/sim/fake_provider.h"
+#include "reconcile/example_wish_test.h"
 #include "store/faulty.h"
 
 namespace espalier::engine {
@@ -29,24 +30,12 @@ constexpr const char* kControllerType = "ml.m5.xlarge";
 constexpr const char* kWorkerType = "ml.m5.large";
 
 GroupWish group(const std::string& name, NodeType type, const std::string& instance_type, int count) {
-  GroupWish wish;
-  wish.name = name;
-  wish.type = type;
-  wish.has_slurm_config = true;
-  wish.instance_type = instance_type;
-  wish.count = count;
-  if (type == NodeType::Compute) wish.partitions = {name + "-part"};
-  return wish;
+  return reconcile::example_group(name, type, instance_type, count, name + "-part");
 }
 
 ClusterWish example(const std::string& name = "demo") {
-  ClusterWish wish;
-  wish.name = name;
-  wish.region = kRegion;
-  wish.account = kAccount;
-  wish.groups = {group("ctl", NodeType::Controller, kControllerType, 1),
-                 group("cpu", NodeType::Compute, kWorkerType, 2)};
-  return wish;
+  return reconcile::example_cluster(
+      {group("ctl", NodeType::Controller, kControllerType, 1), group("cpu", NodeType::Compute, kWorkerType, 2)}, name);
 }
 
 ClusterChange scale(int count) {
