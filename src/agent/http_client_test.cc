@@ -25,8 +25,9 @@ TEST(BaseUrl, ReadsHostPortAndPath) {
 }
 
 TEST(BaseUrl, RefusesWhatItCannotUse) {
-  for (const char* url : {"", "ftp://10.77.0.1", "https://10.77.0.1", "https://10.77.0.1#sha256=aa", "http://10.77.0.1#x", "http://", "http://host:80", "http://10.77.0.1:0",
-                          "http://10.77.0.1:65536", "http://10.77.0.1:8x", "http://10.77.0.1:"})
+  for (const char* url :
+       {"", "ftp://10.77.0.1", "https://10.77.0.1", "https://10.77.0.1#sha256=aa", "http://10.77.0.1#x", "http://",
+        "http://host:80", "http://10.77.0.1:0", "http://10.77.0.1:65536", "http://10.77.0.1:8x", "http://10.77.0.1:"})
     EXPECT_FALSE(parse_base_url(url)) << url;
 }
 

@@ -1,5 +1,5 @@
-// fmt, compiled once: Debian has no static library of it, and the agent must need none of its machine's; the header-only
-// form costs every file two seconds of compilation.
+// fmt, compiled once: Debian has no static library of it, and the agent must need none of its machine's; the
+// header-only form costs every file two seconds of compilation.
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE

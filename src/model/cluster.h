@@ -240,7 +240,8 @@ struct SlurmApplied {
   bool live = false;               // nodes were moved for it; else slurmctld was reconfigured
   bool operator==(const SlurmApplied&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(SlurmApplied, (), (files, partition_nodes, revision, since, failure, pending, version, blocks, live))
+BOOST_DESCRIBE_STRUCT(SlurmApplied, (),
+                      (files, partition_nodes, revision, since, failure, pending, version, blocks, live))
 
 // All of one cluster.
 struct ClusterState {
