@@ -64,6 +64,12 @@ void add_topology(const topology::ClusterPlan& plan, slurm::ClusterFiles& files)
   for (const auto& [partition, model] : plan.partitions) files.partition_topology[partition] = enum_name(model);
 }
 
+// slurmd of an older release dies without the topology.conf that the plugin wants. Where there is a topology.yaml, the
+// newer slurmctld looks at nothing else; by the oldest name of the plugin both know it.
+void suit_the_older_release(slurm::ClusterFiles& files) {
+  if (!files.topology_yaml.empty()) files.topology_plugin = "topology/default";
+}
+
 }  // namespace
 
 slurm::Version slurm_version(const SlurmApplied& slurm) {
@@ -112,6 +118,7 @@ SlurmWanted slurm_wanted(const ClusterState& state, const std::vector<topology::
   topology::keep_leaves_in_use(wanted.plan, shown);
   wanted.places = topology::places(wanted.plan);
   add_topology(wanted.plan, files);
+  if (!wanted.one_release) suit_the_older_release(files);
   wanted.target.version = state.slurm.version;
   wanted.target.blocks = std::move(memory.blocks);
   wanted.target.files = slurm::render(files);

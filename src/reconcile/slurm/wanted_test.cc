@@ -53,6 +53,27 @@ TEST(SlurmWanted, FollowsTheVersionOfTheController) {
   EXPECT_EQ(slurm_wanted(cluster(""), {}).target.files, old.files) << "not said yet: that of our own image";
 }
 
+TEST(SlurmWanted, SaysNothingThatAnOlderReleaseDoesNotKnow) {
+  auto state = cluster("26.05.5");
+  state.groups["ctl"] = compute("ctl", "ml.c5.xlarge");
+  state.groups["ctl"].type = NodeType::Controller;
+  Slot controller;
+  controller.id = SlotId("ctl-1");
+  controller.group = "ctl";
+  controller.machine = Machine{MachineId("i-ctl-1"), "10.0.0.9", {}, "", {}, ""};
+  controller.machine->image = "the next one";
+  state.slots[controller.id] = controller;
+  const auto during = slurm_wanted(state, {}).target.files;
+  EXPECT_THAT(during.at(slurm::kTopologyPluginConf), HasSubstr("TopologyPlugin=topology/default\n"));
+  EXPECT_THAT(during.at(slurm::kPartitionsConf), Not(HasSubstr("Topology=")));
+  EXPECT_THAT(during.at(slurm::kTopologyYaml), HasSubstr("- topology: block\n"));
+  for (auto& [id, slot] : state.slots)
+    if (slot.machine) slot.machine->image = "the next one";
+  const auto after = slurm_wanted(state, {}).target.files;
+  EXPECT_THAT(after.at(slurm::kTopologyPluginConf), HasSubstr("TopologyPlugin=topology/tree\n"));
+  EXPECT_THAT(after.at(slurm::kPartitionsConf), HasSubstr("Topology=block"));
+}
+
 TEST(SlurmWanted, KeepsTheBlocksOfDomains) {
   auto state = cluster("26.05.5");
   const auto first = slurm_wanted(state, {});
