@@ -55,7 +55,9 @@ Engine::Engine(World world, Settings settings)
                 world_.provider, reconcile::Pools(settings_.reconcile.pools, world_.new_random()),
                 settings_.launch_deadline,
                 [this](const ClusterId& cluster, reconcile::Input input) {
-                  if (const ActorPtr actor = find_actor(cluster)) post(actor, std::move(input));
+                  if (const ActorPtr actor = find_actor(cluster)) return post(actor, std::move(input));
+                  const auto* launch = std::get_if<reconcile::LaunchDone>(&input);
+                  if (launch && launch->outcome) end_orphan(launch->outcome->machine.id);
                 }),
       questions_(world_.agents, world_.clock, world_.timers) {
   world_.agents.set_listener(this);
@@ -82,6 +84,17 @@ Result<void> Engine::start() {
   }
   for (const ActorPtr& actor : all_actors()) schedule(actor);
   return {};
+}
+
+// A launch that hung for so long that its cluster was gone when it gave a machine after all.
+void Engine::end_orphan(const MachineId& machine) {
+  world_.provider_calls.post([this, machine] {
+    const auto done = world_.provider.terminate(machine);
+    if (done) return;
+    log::warn("{}, of a cluster that is gone, could not be terminated, tried again: {}", machine.value,
+              done.error().message);
+    world_.timers.schedule(world_.clock.now() + Millis(5000), [this, machine] { end_orphan(machine); });
+  });
 }
 
 // Machines of clusters that this store does not know are left alone: they may be all that is left of a lost store.

@@ -112,6 +112,7 @@ class Engine final : public Clusters, public AgentListener {
   static void give_up(Actor& actor, const Timers::Id& timeout);
   void answer_event_waiters(Actor& actor, bool all);
   void carry_out(const ActorPtr& actor, reconcile::Effect effect);
+  void end_orphan(const MachineId& machine);
   void list_machines(const ActorPtr& actor);
   void fetch_scripts(const ActorPtr& actor, const std::string& uri);
   reconcile::Context context(Actor& actor);
