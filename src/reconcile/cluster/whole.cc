@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "reconcile/events.h"
+#include "reconcile/group/group.h"
 
 namespace espalier::reconcile {
 
@@ -41,6 +42,7 @@ void roll_back(Work& work, const std::string& why) {
     const auto before = std::ranges::find(cluster.change->before, name, &GroupCounts::group);
     if (before == cluster.change->before.end() && !cluster.change->creation) {
       work.touch(group).deleting = true;  // the update had made it
+      match_target(work, group);
       continue;
     }
     const GroupCounts counts = before == cluster.change->before.end() ? GroupCounts{name, 0, 0} : *before;
@@ -48,6 +50,7 @@ void roll_back(Work& work, const std::string& why) {
     group.min_count = counts.min_count;
     group.minimum.reset();
     group.canary_at.reset();
+    match_target(work, group);
   }
 }
 
@@ -89,7 +92,8 @@ void settle_whole(Work& work) {
     return;
   }
   if (is_complete(work)) return end(work, ClusterStatus::InService);
-  if (const std::string why = failure_of(work, *change); !why.empty()) return roll_back(work, why);
+  if (const std::string why = failure_of(work, *change); !why.empty())
+    return launches_now(work) ? work.wake_at(work.now()) : roll_back(work, why);
   work.wake_at(change->since + work.settings().whole_wait);
 }
 

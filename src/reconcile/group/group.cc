@@ -125,6 +125,11 @@ void match_target(Work& work, Group& group) {
   if (have > target) remove_slots(work, group, wanted_slots(work, group), have - target);
 }
 
+bool launches_now(const Work& work) {
+  return std::ranges::any_of(work.out.effects,
+                             [](const Effect& effect) { return std::holds_alternative<Launch>(effect); });
+}
+
 void settle_group(Work& work, Group& group) {
   const Index::OfGroup& slots = work.index().group(group.name);
   const int ready = slots.wanted_up();

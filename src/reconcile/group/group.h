@@ -9,6 +9,9 @@ namespace espalier::reconcile {
 std::vector<SlotId> add_slots(Work& work, const Group& group, int count);
 // Adds slots or marks those that hurt least as not wanted any more.
 void match_target(Work& work, Group& group);
+// This step launches machines. What it launches must stay wanted up to its end: who takes targets back waits for the
+// next one.
+bool launches_now(const Work& work);
 // Status, scaling flag and their events; drops a group that is deleted and empty.
 void settle_group(Work& work, Group& group);
 

@@ -1,6 +1,7 @@
 #include "reconcile/group/minimum.h"
 
 #include "reconcile/events.h"
+#include "reconcile/group/group.h"
 
 namespace espalier::reconcile {
 
@@ -27,6 +28,7 @@ void settle_minimum(Work& work, Group& group, int ready) {
     return;
   }
   if (work.now() < group.minimum->until) return work.wake_at(group.minimum->until);
+  if (launches_now(work)) return work.wake_at(work.now());
   const Minimum before = *group.minimum;
   work.touch(group).minimum.reset();
   scaling_event(
@@ -38,6 +40,7 @@ void settle_minimum(Work& work, Group& group, int ready) {
       group.failure_message);
   group.target_count = before.target_before;
   group.min_count = before.min_before;
+  match_target(work, group);
 }
 
 }  // namespace espalier::reconcile
