@@ -114,6 +114,8 @@ void Checks::look_at_slots(const ClusterState& state) {
 void Checks::look_for_lost(const ClusterState& before, const store::Commit& commit) {
   for (const Slot& slot : commit.put_slots) {
     const auto old = before.slots.find(slot.id);
+    if (old == before.slots.end() || old->second.state != slot.state || old->second.wanted != slot.wanted)
+      nature_.log("{} is {}{}", slot.node_name, enum_name(slot.state), slot.wanted ? "" : ", no longer wanted");
     if (old == before.slots.end() || old->second.state != SlotState::Ready || !old->second.machine) continue;
     const bool given_up = slot.state == SlotState::Terminating || slot.state == SlotState::Backoff;
     if (given_up && slot.wanted && cloud_.alive(old->second.machine->id))

@@ -8,9 +8,6 @@ namespace espalier::sim {
 
 namespace {
 
-// The product does not stand these yet: README.md.
-bool is_open(Fault fault) { return fault == Fault::ListLags; }
-
 // The highest rate, for each time that it can strike.
 double most(Fault fault) {
   switch (fault) {
@@ -48,13 +45,13 @@ void for_each_fault(Each each) {
 
 }  // namespace
 
-Faults Faults::from_seed(Random& random, bool open_ones) {
+Faults Faults::from_seed(Random& random) {
   Faults faults;
   const double share = random.unit() * 0.6;  // of the kinds that are on
   for_each_fault([&](Fault fault, const char*) {
     const bool on = random.unit() < share;
     const double rate = most(fault) * random.unit();
-    if (on && (open_ones || !is_open(fault))) faults.set(fault, rate);
+    if (on) faults.set(fault, rate);
   });
   return faults;
 }

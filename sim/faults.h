@@ -59,8 +59,7 @@ class Faults {
  public:
   // Nothing fails.
   Faults() = default;
-  // `open_ones`: those too that the product is known not to stand yet.
-  static Faults from_seed(Random& random, bool open_ones);
+  static Faults from_seed(Random& random);
 
   [[nodiscard]] double rate(Fault fault) const { return rates_.at(static_cast<std::size_t>(fault)); }
   [[nodiscard]] bool on(Fault fault) const { return rate(fault) > 0; }

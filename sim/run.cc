@@ -24,8 +24,8 @@ Life live(std::uint64_t seed, std::FILE* out) {
   const bool well = simulation.live();
   for (const auto& what : simulation.broken()) fmt::print("seed {}: {}\n", seed, what);
   if (!well)
-    fmt::print("seed {} fails with faults: {}\nto see it again: sim_run{} --seed {} --trace\n", seed,
-               simulation.faults(), options.open_faults ? " --open" : "", seed);
+    fmt::print("seed {} fails with faults: {}\nto see it again: sim_run --seed {} --trace\n", seed, simulation.faults(),
+               seed);
   return {well, simulation.trace_hash()};
 }
 
@@ -67,7 +67,6 @@ int main(int argc, char** argv) {
   app.add_option("--seeds", seeds, "FROM-TO: many lives; FROM-: without end");
   app.add_option("--step", step, "of these, every so many");
   app.add_flag("--trace", trace, "print what happens");
-  app.add_flag("--open", espalier::sim::options.open_faults, "with the faults that the product does not stand yet");
   app.add_flag("--go-on", go_on, "do not stop at the first that fails");
   CLI11_PARSE(app, argc, argv);
   if (seeds.empty()) {

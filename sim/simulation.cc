@@ -284,7 +284,7 @@ void Simulation::admins_lift() {
 // ---- a life --------------------------------------------------------------------------------------------------------
 
 bool Simulation::live() {
-  nature_.faults = chosen_ = Faults::from_seed(nature_.time.random(), options_.open_faults);
+  nature_.faults = chosen_ = Faults::from_seed(nature_.time.random());
   nature_.log("faults: {}", chosen_.text());
   chaos_ = true;
   start();

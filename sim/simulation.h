@@ -26,7 +26,6 @@ struct Options {
   std::string file;            // of the SQLite store, on a real disk; "": in memory
   Counters* counters = nullptr;
   bool checks = true;
-  bool open_faults = false;  // those too that the product is known not to stand yet
   CallPace calls;
   MachinePace machines;
   Millis network_slowest{10};

@@ -90,6 +90,7 @@ void list_when_due(Work& work) {
   const bool due = !observed.listed || (observed.list_at && *observed.list_at <= work.now());
   if (due && !observed.listing) {
     observed.listing = true;
+    observed.list_asked = work.now();
     observed.list_at.reset();
     work.effect(ListMachines{});
   } else if (observed.list_at && !observed.listing) {  // a list that hangs is waited for, not asked about

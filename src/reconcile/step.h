@@ -195,6 +195,7 @@ struct Settings {
   Millis whole_wait{20 * 60'000};        // for all of a change, when it is all or nothing
   Millis unknown_kept{120'000};          // a slot that nobody wants any more, after a launch whose outcome is not known
   Millis relist{5 * 60'000};             // the provider's machines are compared with the slots so often
+  Millis list_lag{60'000};               // a list may show what was so long ago
   RepairSettings repair;
   Millis check_busy{10 * 60'000};       // a deep health check waits so long for a node's jobs to end
   Millis check_gather{5 * 60'000};      // … and for new machines of its group, to be tried with each other
@@ -229,7 +230,8 @@ struct Observed {
   std::map<MachineId, Time> terminate_after;  // a failed terminate is tried again then
   std::map<MachineId, SlotId> slot_of_machine;
   std::set<MachineId> exited;                    // machines that ended before their launch was known
-  std::set<MachineId> missing;                   // not in the last list although a slot has it: gone when missing twice
+  std::map<MachineId, Time> missing;             // not in the last list although a slot has it; first seen so then
+  Time list_asked{};                             // when the last list was asked for
   std::optional<Time> list_at;                   // list again then
   std::set<MachineId> agents;                    // those that have called
   std::map<SlotId, Time> enrolment_refused;      // when an event last said so
@@ -318,6 +320,8 @@ struct Observed {
   std::optional<Time> files_changed_at;    // the last change of what is wished for
   int batch_failures = 0;
   std::optional<Time> batch_retry;
+  int files_failures = 0;  // of orders on files: they do not hold up those on nodes
+  std::optional<Time> files_retry;
 
   // /etc/hosts.
   HostsBook hosts;

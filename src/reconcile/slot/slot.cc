@@ -1,7 +1,9 @@
 #include "reconcile/slot/slot.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "model/instance_type.h"
 #include "reconcile/agents.h"
 #include "reconcile/check/check.h"
 #include "reconcile/events.h"
@@ -14,6 +16,8 @@
 namespace espalier::reconcile {
 
 namespace {
+
+constexpr Millis kListSoon{5000};
 
 std::string place(const Work& work, const Slot& slot) {
   return fmt::format("in Cluster {} and IG {}", work.state.cluster.name, slot.group);
@@ -75,8 +79,15 @@ void note_failure(Work& work, Slot& slot, FailureClass kind, const std::string& 
 }
 
 void list_soon(Work& work) {
-  const Time soon = work.now() + Millis(5000);
+  const Time soon = work.now() + kListSoon;
   if (!work.observed.list_at || soon < *work.observed.list_at) work.observed.list_at = soon;
+}
+
+bool lacks_position(const Slot& slot) {
+  if (!slot.machine || !slot.machine->position.network_nodes.empty() || !slot.machine->position.domain.empty())
+    return false;
+  const InstanceType* type = find_instance_type(slot.instance_type);
+  return type && type->network_layers > 0;
 }
 
 // A machine may still come of a launch whose outcome is not known: the provider's lists, which lag, are looked at for a
@@ -260,6 +271,7 @@ namespace {
 
 void launched(Work& work, Slot& slot, const ProvidedMachine& provided) {
   work.give_machine(slot, provided);
+  if (lacks_position(slot)) list_soon(work);
   prepare_check(work, slot);
   work.touch(slot).next_try.reset();
   note_launched(work, work.group_of(slot));
@@ -303,9 +315,14 @@ void on_launch_done(Work& work, const LaunchDone& done) {
   work.observed.launching.erase(done.slot);
   const bool late = slot->state == SlotState::Backoff && done.outcome.has_value();
   if (slot->launch_key != done.key || (slot->state != SlotState::Launching && !late)) return;  // known already
+  // Without its address it is of no use yet, and no failure: a list has it soon, or the same question once more.
+  if (done.outcome && done.outcome->machine.address.empty() && slot->wanted) return list_soon(work);
   if (done.outcome) return launched(work, *slot, *done.outcome);
   const LaunchFailure& failure = done.outcome.error();
-  if (slot->wanted) note_failure(work, *slot, failure.kind, failure.message);
+  if (slot->wanted)
+    note_failure(work, *slot, failure.kind, failure.message);
+  else
+    work.touch(*slot).failure = failure.kind;  // an unknown one keeps it until the lists have had their time
   // A pool's failure is the pool's to wait out; then any slot of the group may go.
   if (is_of_pool(failure.kind))
     work.touch(*slot).next_try.reset();
@@ -342,6 +359,40 @@ void on_machine_lost(Work& work, const MachineId& machine, const std::string& wh
   if (Slot* slot = work.slot_of(machine)) lose(work, *slot, FailureClass::BadMachine, why);
 }
 
+namespace {
+
+// It may become known only after the launch. What a provider makes of it later does not count: names change, cables do
+// not.
+void note_position(Work& work, Slot& slot, const Position& position) {
+  if (!lacks_position(slot) || (position.network_nodes.empty() && position.domain.empty())) return;
+  work.touch(slot).machine->position = position;
+  work.place_changed(slot);
+}
+
+// A machine that one list lacks is not gone: lists lag. It is when another lacks it that was asked for so much later
+// that it shows at least what was when the first came.
+void look_for_missing(Work& work, const std::set<MachineId>& listed) {
+  const auto before = std::exchange(work.observed.missing, {});
+  Time next = work.now() + work.settings().relist;
+  for (auto& [id, slot] : work.state.slots) {
+    if (lacks_position(slot) && work.now() < slot.machine->launched_at + work.settings().unplaced_after)
+      next = std::min(next, work.now() + kListSoon);
+    if (!slot.machine || listed.contains(slot.machine->id)) continue;
+    const auto known = before.find(slot.machine->id);
+    const Time since = known == before.end() ? work.now() : known->second;
+    const Time sure = since + work.settings().list_lag;
+    if (work.observed.list_asked >= sure) {
+      lose(work, slot, FailureClass::BadMachine, fmt::format("Instance {} no longer exists", slot.machine->id.value));
+      continue;
+    }
+    work.observed.missing[slot.machine->id] = since;
+    next = std::min(next, sure);
+  }
+  work.observed.list_at = next;
+}
+
+}  // namespace
+
 void on_listed(Work& work, const MachinesListed& listed) {
   work.observed.listed = true;
   work.observed.listing = false;
@@ -352,25 +403,16 @@ void on_listed(Work& work, const MachinesListed& listed) {
     const bool ours = slot && slot->machine && slot->machine->id == found.machine.id;
     const bool launching = slot && (slot->state == SlotState::Launching || slot->state == SlotState::Backoff);
     const bool awaited = launching && slot->launch_key == found.key;
+    if (ours && found.running) note_position(work, *slot, found.machine.position);
     if (ours && !found.running)
       lose(work, *slot, FailureClass::BadMachine, fmt::format("Instance {} has ended", found.machine.id.value));
-    else if (awaited && found.running)
+    else if (awaited && found.running && (!found.machine.address.empty() || !slot->wanted))
       on_launch_done(work, {found.slot, found.key, found});
     else if (!ours && !awaited && !work.observed.terminating.contains(found.machine.id))
       work.effect(Terminate{found.machine.id});  // nobody's: never leaked
   }
   work.look_at(SlotState::Launching);
-  std::set<MachineId> missing;
-  for (auto& [id, slot] : work.state.slots) {
-    if (!slot.machine || seen.contains(slot.machine->id)) continue;
-    // Absent once is not gone: lists lag.
-    if (work.observed.missing.contains(slot.machine->id))
-      lose(work, slot, FailureClass::BadMachine, fmt::format("Instance {} no longer exists", slot.machine->id.value));
-    else
-      missing.insert(slot.machine->id);
-  }
-  work.observed.list_at = work.now() + (missing.empty() ? work.settings().relist : Millis(2000));
-  work.observed.missing = std::move(missing);
+  look_for_missing(work, seen);
 }
 
 }  // namespace espalier::reconcile

@@ -339,6 +339,8 @@ void start_files(Work& work, const Slot& controller) {
     return look_again(work, controller);
   }
   if (!files_are_due(work)) return;
+  if (work.observed.files_retry && *work.observed.files_retry > work.now())
+    return work.wake_at(*work.observed.files_retry);
   Observed::Batch batch;
   batch.files = true;
   const auto moves = topology::steps_to(wanted.plan, work.observed.shown);
@@ -356,10 +358,14 @@ void start_files(Work& work, const Slot& controller) {
   start(work, controller, std::move(batch));
 }
 
+Time retry_time(const Work& work, int failures) {
+  const auto pause = work.settings().slurm_retry_first * (1 << std::min(failures, 6));
+  return work.now() + std::min(Millis(30'000), pause);
+}
+
 void fail_batch(Work& work, const Observed::Batch& batch, const std::string& why) {
-  const int doublings = std::min(work.observed.batch_failures++, 6);
-  work.observed.batch_retry =
-      work.now() + std::min(Millis(30'000), work.settings().slurm_retry_first * (1 << doublings));
+  work.observed.batch_retry = retry_time(work, work.observed.batch_failures++);
+  if (batch.files && !batch.first) work.observed.files_retry = retry_time(work, work.observed.files_failures++);
   work.observed.slurm_read = false;  // it may have been carried out in part
   if (!batch.files || work.state.slurm.failure == why) return;
   work.state.slurm.failure = why;
@@ -503,6 +509,10 @@ void on_batch_done(Work& work, const agent::CommandResult& result) {
   if (!agrees && !moves_lead_there) return fail_batch(work, batch, agrees.error().message);
   work.observed.batch_failures = 0;
   work.observed.batch_retry.reset();
+  if (judged) {
+    work.observed.files_failures = 0;
+    work.observed.files_retry.reset();
+  }
   if (batch.files) confirm_files(work, batch);
   if (!judged || !agrees) return;
   work.observed.strange = false;

@@ -43,6 +43,11 @@ bool has_own_reason(const agent::NodeView& view) {
          std::ranges::any_of(kOfSlurm, [&](const char* text) { return view.reason.starts_with(text); });
 }
 
+// Drained by us. Not for an order that has an end: what is joining or at work has no such drain any more.
+bool has_own_drain(const agent::NodeView& view) {
+  return slurm::read_state(view.state).draining && view.reason.starts_with("espalier:");
+}
+
 // No new job starts on it.
 bool closed(const slurm::NodeFacts& facts) { return facts.draining || facts.failing; }
 
@@ -102,7 +107,7 @@ bool admitted(Work& work, Slot& slot) {
   if (!view || !registered(*view, slot)) return false;
   work.set(slot, ConditionType::Registered, true, "its slurmd has registered");
   const slurm::NodeFacts facts = slurm::read_state(view->state);
-  if (facts.down || facts.failing || is_held(slot, *view)) return false;
+  if (facts.down || facts.failing || has_own_drain(*view) || is_held(slot, *view)) return false;
   work.set(slot, ConditionType::Placed, true, "in " + work.observed.places[slot.node_name]);
   work.set(slot, ConditionType::Schedulable, true, "slurmctld shows it " + view->state);
   return true;
@@ -151,7 +156,8 @@ bool released(Work& work, const Slot& slot) {
 bool forgotten(const Work& work, const Slot& slot) {
   const agent::NodeView* view = view_of(work, slot.node_name);
   if (slot.state != SlotState::Ready || !is_compute(work, slot) || !view) return false;
-  return !registered(*view, slot) || (slurm::read_state(view->state).down && view->reason.starts_with("espalier:"));
+  return !registered(*view, slot) || has_own_drain(*view) ||
+         (slurm::read_state(view->state).down && view->reason.starts_with("espalier:"));
 }
 
 std::vector<std::string> to_look_at(Work& work) {
@@ -221,7 +227,8 @@ std::vector<std::string> to_admit(Work& work) {
   append_where(work, SlotState::Joining, nodes, [&](const Slot& slot, const agent::NodeView& view) {
     if (!slot.wanted || !registered(view, slot)) return false;
     const slurm::NodeFacts facts = slurm::read_state(view.state);
-    if (!(facts.down || facts.failing) || !has_own_reason(view)) return false;  // IDLE ends both
+    const bool shut = facts.down || facts.failing || has_own_drain(view);
+    if (!shut || !has_own_reason(view)) return false;  // IDLE ends all of them
     if (is_held(slot, view)) return false;
     return placed(work, slot);
   });
