@@ -158,16 +158,20 @@ void start(Work& work, const Slot& controller, Observed::Batch batch, const std:
   work.observed.batch = std::move(batch);
 }
 
-// The first words to a slurmctld that has just come up with our files, or that a new run of ours meets.
-void start_first(Work& work, const Slot& controller) {
+// What holds is what its own files made of it: to be confirmed, not to be judged.
+Observed::Batch first_batch(const Work& work) {
   Observed::Batch batch;
   batch.first = true;
   batch.files = !work.state.slurm.pending;
   batch.wanted.target = work.state.slurm;
-  std::vector<std::string> nodes;
-  for (const std::string& node : all_nodes(work.state.slurm))
-    if (foreign_reason(work, node).empty()) nodes.push_back(node);  // an admin may have been quicker than a second try
-  if (work.state.slurm.revision == 0 && !nodes.empty()) batch.steps.push_back(update_nodes(nodes, "DOWN", kWaiting));
+  return batch;
+}
+
+// The first words to a slurmctld that has just come up with our files, or that a new run of ours meets: a question. An
+// earlier run may have spoken to it, and an admin have acted since.
+void start_first(Work& work, const Slot& controller) {
+  Observed::Batch batch = first_batch(work);
+  if (work.state.slurm.revision == 0) batch.files = false;  // not what it is to be yet
   start(work, controller, std::move(batch));
 }
 
@@ -373,6 +377,22 @@ void fail_batch(Work& work, const Observed::Batch& batch, const std::string& why
   cluster_event(work, EventLevel::Error, "Slurm configuration could not be applied: the last good one stays", why);
 }
 
+// No job may land on what is declared and not there. What was not seen may be an admin's: it is asked for again. An
+// admin's node is out of use already, and stays so.
+void shut_all(Work& work, const Slot& controller) {
+  Observed::Batch batch = first_batch(work);
+  std::vector<std::string> nodes;
+  for (const std::string& node : all_nodes(work.state.slurm)) {
+    if (!work.observed.slurm_nodes.contains(node)) {
+      fail_batch(work, {}, "slurmctld does not show " + node);
+      return work.wake_at(*work.observed.batch_retry);
+    }
+    if (foreign_reason(work, node).empty()) nodes.push_back(node);
+  }
+  if (!nodes.empty()) batch.steps.push_back(update_nodes(nodes, "DOWN", kWaiting));
+  start(work, controller, std::move(batch));
+}
+
 void confirm_files(Work& work, const Observed::Batch& batch) {
   SlurmApplied& applied = work.state.slurm;
   const bool news = applied.revision == 0 || !applied.failure.empty() || applied.files != batch.wanted.target.files ||
@@ -489,6 +509,7 @@ void decide_batch(Work& work) {
   if (work.observed.batch_retry && *work.observed.batch_retry > work.now())
     return work.wake_at(*work.observed.batch_retry);
   if (!work.observed.slurm_read) return start_first(work, *controller);
+  if (work.state.slurm.revision == 0) return shut_all(work, *controller);
   if (!start_orders(work, *controller)) start_files(work, *controller);
 }
 
