@@ -83,7 +83,8 @@ void Checks::look_at_events(const store::Commit& commit) {
     if (!event_ids_.insert(event.id).second) nature_.violated("two events have the id {}", event.id);
     if (is_told_once(event.description) && !told_once_.insert(commit.cluster.value + event.description).second)
       nature_.violated("told twice: {}", event.description);
-    nature_.log("event {} {}: {}", event.sequence, enum_name(event.level), event.description);
+    nature_.log("event {} {}: {}{}", event.sequence, enum_name(event.level), event.description,
+                event.level == EventLevel::Info ? "" : " " + json::serialize(event.metadata));
     all.push_back(event);
   }
 }
@@ -110,7 +111,15 @@ void Checks::look_at_slots(const ClusterState& state) {
       nature_.violated("{} slots of {} are wanted, the target is {}", count, name, state.groups.at(name).target_count);
 }
 
-// A machine that runs and is in use is given up only when its slot is not wanted.
+// A user's order or an admin's: it was told with the change.
+bool was_ordered(const store::Commit& commit, const MachineId& machine) {
+  const std::string told = fmt::format("Instance {} is to be ", machine.value);
+  return std::ranges::any_of(commit.events, [&](const Event& event) {
+    return event.level == EventLevel::Info && event.description.starts_with(told);
+  });
+}
+
+// A machine that runs and is in use is given up only when its slot is not wanted, or by order.
 void Checks::look_for_lost(const ClusterState& before, const store::Commit& commit) {
   for (const Slot& slot : commit.put_slots) {
     const auto old = before.slots.find(slot.id);
@@ -118,8 +127,9 @@ void Checks::look_for_lost(const ClusterState& before, const store::Commit& comm
       nature_.log("{} is {}{}", slot.node_name, enum_name(slot.state), slot.wanted ? "" : ", no longer wanted");
     if (old == before.slots.end() || old->second.state != SlotState::Ready || !old->second.machine) continue;
     const bool given_up = slot.state == SlotState::Terminating || slot.state == SlotState::Backoff;
-    if (given_up && slot.wanted && cloud_.alive(old->second.machine->id))
-      nature_.violated("{} of {} runs and is Ready, and is given up", old->second.machine->id.value, slot.node_name);
+    const MachineId& machine = old->second.machine->id;
+    if (given_up && slot.wanted && cloud_.alive(machine) && !was_ordered(commit, machine))
+      nature_.violated("{} of {} runs and is Ready, and is given up", machine.value, slot.node_name);
   }
 }
 

@@ -49,6 +49,7 @@ ProvidedMachine Cloud::make(const LaunchRequest& request) {
   machine.address = request.address.empty() ? free_address() : request.address;
   machine.position = position(request.instance_type, made.seat);
   machine.zone = "sim-1a";
+  machine.image = request.image.empty() ? kImages.front() : request.image;
   machine.launched_at = nature_.now();
   made.provided.key = request.key;
   made.provided.cluster = request.cluster;
@@ -111,6 +112,14 @@ Result<void> Cloud::terminate(const MachineId& id) {
   made.ended = nature_.now();
   nature_.log("cloud: {} of {} is terminated", id.value, made.request.host_name);
   if (on_terminated) on_terminated(made);
+  return {};
+}
+
+Result<void> Cloud::reboot(const MachineId& id) {
+  const Made* made = find(id);
+  if (made == nullptr || made->terminated) return fail(ErrorCode::kNotFound, "there is no machine {}", id.value);
+  if (made->ended) return fail(ErrorCode::kUnavailable, "{} has ended and does not start again", id.value);
+  if (on_reboot) on_reboot(*made);
   return {};
 }
 

@@ -4,9 +4,11 @@
 // (provider_line.h). What a caller must never do it reports to Nature.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,6 +17,9 @@
 #include "provider/sim/capacity_model.h"
 
 namespace espalier::sim {
+
+// Releases of the machines' software, the newest first.
+inline constexpr std::array<const char*, 2> kImages{"ami-0000000000000002", "ami-0000000000000001"};
 
 class Cloud {
  public:
@@ -32,6 +37,8 @@ class Cloud {
 
   LaunchOutcome launch(const LaunchRequest& request);
   Result<void> terminate(const MachineId& id);
+  // It starts anew.
+  Result<void> reboot(const MachineId& id);
   // As it was `lag` ago.
   [[nodiscard]] std::vector<ProvidedMachine> list(const ClusterId& cluster, Millis lag) const;
   void remove_volumes(const ClusterId& cluster);
@@ -66,7 +73,10 @@ class Cloud {
 
   // Where the n-th seat of a type hangs; without it the fabric is a regular one.
   std::function<Position(const std::string& instance_type, int seat)> position_of_seat;
-  std::function<void(const Made&)> on_made;        // it begins to boot
+  std::set<std::string> hanging;  // instance types of which a launch is not answered for a day
+
+  std::function<void(const Made&)> on_made;  // it begins to boot
+  std::function<void(const Made&)> on_reboot;
   std::function<void(const Made&)> on_died;        // by itself
   std::function<void(const Made&)> on_terminated;  // it and all that it had are gone
 

@@ -77,11 +77,14 @@ class ControlPlane::Line final : public Provider {
     const tl::unexpected<LaunchFailure> unknown(LaunchFailure{FailureClass::Unknown, "no answer of the cloud"});
     const Millis more = cloud().launch_time(request.instance_type);
     if (!passes(pace.launch_from + more, pace.launch_to + more) || !lives("before a launch")) return unknown;
-    if (nature_.strikes(Fault::Throttled) || !cloud().lets_launch())
+    if (cloud().hanging.contains(request.instance_type) && !CallExecutor::pause(std::chrono::hours(24))) return unknown;
+    // A failure promises that no machine came of the key: launch.h.
+    const bool may_fail = cloud().made_by(request.key) == nullptr;
+    if ((may_fail && nature_.strikes(Fault::Throttled)) || !cloud().lets_launch())
       return tl::unexpected(failed(FailureClass::Throttling));
-    if (nature_.strikes(Fault::LaunchFails)) return tl::unexpected(any_failure());
+    if (may_fail && nature_.strikes(Fault::LaunchFails)) return tl::unexpected(any_failure());
     auto outcome = cloud().launch(request);
-    if (outcome && outcome->running && nature_.strikes(Fault::PositionLater)) outcome->machine.position = {};
+    if (outcome && outcome->running) leave_out(outcome->machine);
     const bool silent = nature_.strikes(Fault::LaunchSilent);
     if (!lives("after a launch") || !passes(pace.other_from, pace.other_to) || silent) return unknown;
     return outcome;
@@ -105,8 +108,20 @@ class ControlPlane::Line final : public Provider {
     if (nature_.strikes(Fault::ListFails)) return fail(ErrorCode::kUnavailable, "the cloud does not list");
     const Millis lag = nature_.strikes(Fault::ListLags) ? nature_.time.between(Millis(0), Millis(60'000)) : Millis(0);
     auto machines = cloud().list(cluster, lag);
-    if (!passes()) return ended();
+    for (ProvidedMachine& provided : machines) leave_out(provided.machine);
+    if (!passes() || !lives("after a list")) return ended();
     return machines;
+  }
+
+  [[nodiscard]] std::vector<std::string> images() const override { return {kImages.begin(), kImages.end()}; }
+
+  Result<void> reboot(const MachineId& id) override {
+    if (!passes() || !lives("before a reboot")) return ended();
+    if (nature_.strikes(Fault::TerminateFails)) return fail(ErrorCode::kUnavailable, "the cloud does not reboot");
+    auto done = cloud().reboot(id);
+    const bool silent = nature_.strikes(Fault::TerminateSilent);
+    if (!lives("after a reboot") || !passes() || silent) return fail(ErrorCode::kTimeout, "no answer of the cloud");
+    return done;
   }
 
   Result<void> remove_volumes(const ClusterId& cluster) override {
@@ -122,10 +137,15 @@ class ControlPlane::Line final : public Provider {
     if (on_exit_) on_exit_(machine);
   }
 
+  // A call takes its time; false when the process has ended meanwhile.
+  bool passes() { return passes(process_.given_.pace.other_from, process_.given_.pace.other_to); }
+  bool lives(const char* where) {
+    if (process_.alive() && nature_.strikes(Fault::Crash)) process_.die(where);
+    return process_.alive();
+  }
+
  private:
   Cloud& cloud() { return process_.given_.cloud; }
-  bool passes() { return passes(process_.given_.pace.other_from, process_.given_.pace.other_to); }
-  // The call takes its time; false when the process has ended meanwhile.
   bool passes(Millis from, Millis to) {
     if (process_.given_.pace.at_once || Fiber::current() == nullptr) return process_.alive();
     Millis takes = nature_.time.between(from, to);
@@ -133,9 +153,10 @@ class ControlPlane::Line final : public Provider {
     if (nature_.strikes(Fault::CallHangs)) takes += nature_.time.between(Millis(60'000), Millis(600'000));
     return CallExecutor::pause(takes);
   }
-  bool lives(const char* where) {
-    if (process_.alive() && nature_.strikes(Fault::Crash)) process_.die(where);
-    return process_.alive();
+  // What the cloud does not know yet, or does not say.
+  void leave_out(espalier::Machine& machine) {
+    if (nature_.strikes(Fault::PositionLater)) machine.position = {};
+    if (nature_.strikes(Fault::AddressLater)) machine.address.clear();
   }
   LaunchFailure any_failure() {
     using enum FailureClass;
@@ -151,18 +172,15 @@ class ControlPlane::Line final : public Provider {
 // The users' scripts, always the same ones; reading them takes time.
 class ControlPlane::Scripts final : public ScriptSource {
  public:
-  explicit Scripts(const CallPace& pace, Scheduler& time) : pace_(pace), time_(time) {}
+  explicit Scripts(Line& line) : line_(line) {}
   Result<ScriptBundle> fetch(const std::string& uri) override {
-    if (!pace_.at_once && Fiber::current() != nullptr &&
-        !CallExecutor::pause(time_.between(pace_.other_from, pace_.other_to)))
-      return ended();
+    if (!line_.passes() || !line_.lives("while scripts are fetched")) return ended();
     const std::vector<ScriptFile> files{{"on_create.sh", "IyEvYmluL3NoCg==", true}};
     return ScriptBundle{uri, digest_of(files), files};
   }
 
  private:
-  const CallPace& pace_;
-  Scheduler& time_;
+  Line& line_;
 };
 
 ControlPlane::ControlPlane(Given given)
@@ -175,7 +193,7 @@ ControlPlane::ControlPlane(Given given)
       launches_(given_.nature.time, life_, given_.pace.launch_threads),
       disk_(std::make_unique<Disk>(*this)),
       line_(std::make_unique<Line>(*this)),
-      scripts_(std::make_unique<Scripts>(given_.pace, given_.nature.time)),
+      scripts_(std::make_unique<Scripts>(*line_)),
       hub_(given_.boot, clock_, timers_, given_.agents),
       engine_({clock_, steps_, given_.pace.at_once ? static_cast<Executor&>(calls_at_once_) : calls_, timers_, *disk_,
                *line_, hub_, [&random = given_.nature.time.random()] { return Random(random.next()); },
@@ -197,13 +215,22 @@ Result<void> ControlPlane::start() {
 }
 
 void ControlPlane::handle(Door door, http::Request request, http::Reply reply) {
-  auto once = [life = life_, reply = std::move(reply)](http::Response response) {
+  auto once = [this, life = life_, reply = std::move(reply)](http::Response response) {
+    Nature& nature = given_.nature;
+    // There are many answers: each is worth less of a crash than a commit or an effect.
+    if (life->alive && nature.time.chance(nature.faults.rate(Fault::Crash) / 20)) die("before an answer");
     if (life->alive) reply(std::move(response));
   };
   if (door == Door::kAgents)
     hub_.handle(std::move(request), std::move(once));
   else
     api_.handle(std::move(request), std::move(once));
+}
+
+void ControlPlane::set_clock(Millis skew) {
+  given_.nature.log("the control plane's clock is set to {} ms", skew.count());
+  clock_.set(skew);
+  timers_.rearm();
 }
 
 void ControlPlane::tell_exit(const ProvidedMachine& machine) { line_->tell_exit(machine); }

@@ -58,6 +58,8 @@ class ControlPlane {
   void handle(Door door, http::Request request, http::Reply reply);
   // What the provider tells without being asked: this machine has ended.
   void tell_exit(const ProvidedMachine& machine);
+  // The host's clock is set, to so much ahead of the truth.
+  void set_clock(Millis skew);
   void capacity_changed() { engine_.capacity_changed(); }
   [[nodiscard]] bool alive() const { return life_->alive; }
   // Nothing of it has an effect from now on. The object may go once none of its code is on the stack.

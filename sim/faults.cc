@@ -32,6 +32,8 @@ double most(Fault fault) {
       return 0.5;
     case Fault::NeverBoots:
     case Fault::NeverRegisters:
+    case Fault::ClockSkew:
+    case Fault::ClockJumps:  // for each minute, and at starts
       return 0.1;
     default:
       return 0.4;

@@ -16,7 +16,7 @@ enum class Fault {
   PowerFails,   // in the middle of a commit: what was not flushed is lost
   StoreFails,   // a commit fails
   StoreSilent,  // a commit succeeds, and its answer is an error
-  ClockJumps,   // its clock is set, when it starts
+  ClockJumps,   // its clock is set, when it starts and while it runs
   // Between it and the machines, and its users.
   RequestLost,
   AnswerLost,
@@ -32,7 +32,8 @@ enum class Fault {
   TerminateSilent,
   ListFails,
   ListLags,       // a machine is listed, or is no longer listed, only after a while
-  PositionLater,  // a machine has no position when it is launched
+  PositionLater,  // a machine has no position when it is launched, nor in some lists
+  AddressLater,   // the same for its address
   AddressReused,  // an address is given again at once
   Shortage,       // pools shrink and grow
   // Machines.
@@ -42,6 +43,7 @@ enum class Fault {
   AgentRestarts,
   SetupFails,
   NeverRegisters,  // its slurmd does not
+  ClockSkew,       // its clock is off; by more than munge takes, it does not register
   // Slurm.
   SlurmRestarts,
   SlurmForgets,  // and starts from an old state
@@ -51,9 +53,9 @@ enum class Fault {
 };
 BOOST_DESCRIBE_ENUM(Fault, Crash, PowerFails, StoreFails, StoreSilent, ClockJumps, RequestLost, AnswerLost,
                     RequestTwice, SlowNetwork, LaunchFails, LaunchSilent, Throttled, CallHangs, CallSlow,
-                    TerminateFails, TerminateSilent, ListFails, ListLags, PositionLater, AddressReused, Shortage,
-                    DiesYoung, DiesLater, NeverBoots, AgentRestarts, SetupFails, NeverRegisters, SlurmRestarts,
-                    SlurmForgets, SlurmPartial, StepRefused, AdminActs)
+                    TerminateFails, TerminateSilent, ListFails, ListLags, PositionLater, AddressLater, AddressReused,
+                    Shortage, DiesYoung, DiesLater, NeverBoots, AgentRestarts, SetupFails, NeverRegisters, ClockSkew,
+                    SlurmRestarts, SlurmForgets, SlurmPartial, StepRefused, AdminActs)
 
 class Faults {
  public:

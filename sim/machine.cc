@@ -5,6 +5,7 @@
 
 #include "agent/slurm_text.h"
 #include "agent/watch.h"
+#include "model/instance_type.h"
 #include "slurm/hostlist.h"
 
 namespace espalier::sim {
@@ -16,10 +17,23 @@ constexpr Millis kNextTimeout{10'000};  // more than the long poll takes
 constexpr Millis kFirstPause{50};
 constexpr Millis kLongestPause{2'000};
 constexpr Millis kRefusedPause{10'000};
+constexpr Millis kClockOff{600'000};    // at most
+constexpr Millis kMungeTakes{300'000};  // a clock that is off by more: nobody believes its messages
 
 Millis grow(Millis& pause, bool refused) {
   pause = std::clamp(pause * 2, kFirstPause, refused ? kRefusedPause : kLongestPause);
   return pause;
+}
+
+// " WriteFiles Reconfigure UpdateNodes g0-[1-3] DOWN"
+std::string text_of(const std::vector<agent::SlurmStep>& steps) {
+  std::string out;
+  for (const agent::SlurmStep& step : steps) {
+    out += fmt::format(" {}", enum_name(step.kind));
+    for (const auto* word : {&step.partition, &step.nodes, &step.state})
+      if (!word->empty()) out += " " + *word;
+  }
+  return out;
 }
 
 }  // namespace
@@ -32,7 +46,10 @@ Machine::Machine(Nature& nature, Network& network, Slurm& slurm, const MachinePa
       id_(made.provided.machine.id),
       address_(made.provided.machine.address),
       request_(made.request),
-      slurmd_is_broken_(nature.strikes(Fault::NeverRegisters)) {}
+      slurmd_is_broken_(nature.strikes(Fault::NeverRegisters)),
+      clock_ahead_(nature.strikes(Fault::ClockSkew) ? nature.time.between(-kClockOff, kClockOff) : Millis(0)) {
+  if (std::chrono::abs(clock_ahead_) > kMungeTakes) slurmd_is_broken_ = true;
+}
 
 template <typename Then>
 void Machine::later(Millis delay, Then then) {
@@ -49,11 +66,23 @@ void Machine::boot() {
 
 void Machine::end() {
   alive_ = false;
+  stop_daemons();
+}
+
+void Machine::stop_daemons() {
   if (request_.role == NodeType::Controller) {
     if (set_up_) slurm_.stop();
   } else if (registered_ && slurm_.nodes().contains(node()) && slurm_.nodes().at(node()).address == address_) {
     slurm_.machine_ends(node());
   }
+  set_up_ = slurmd_ = registered_ = false;
+}
+
+void Machine::reboot() {
+  nature_.log("{} of {} reboots", id_.value, node());
+  ++run_;
+  stop_daemons();
+  boot();
 }
 
 void Machine::restart_agent() {
@@ -68,7 +97,7 @@ void Machine::restart_slurmctld(Millis length, bool forgets) {
   slurm_.stop();
   nature_.time.after(length, [self = weak_from_this(), forgets] {
     const auto machine = self.lock();
-    if (!machine || !machine->alive_ || machine->slurm_.up()) return;
+    if (!machine || !machine->runs_slurmctld() || machine->slurm_.up()) return;
     if (forgets)
       machine->slurm_.start_from_saved();
     else
@@ -85,6 +114,7 @@ void Machine::start_agent() {
   acknowledged_ = 0;
   polled_ = decided_after_ = Time{};
   outbox_ = std::make_unique<agent::Outbox>(boot_);
+  outbox_->set_health(health());
   commands_.clear();
   reporting_ = news_ = false;
   seen_ = 0;
@@ -191,7 +221,7 @@ void Machine::carry_out(const agent::Command& command) {
   } else if (command.slurm) {
     agent::CommandResult result{command.id, false, "this machine is no controller: it has no slurmctld", {}};
     if (runs_slurmctld()) result = slurm_.carry_out(command.id, *command.slurm, decided_after_);
-    nature_.log("{}: order {}: {}", node(), command.id, result.ok ? "done" : "failed");
+    nature_.log("{} of {}: order{}: {}", id_.value, node(), text_of(*command.slurm), result.ok ? "done" : "failed");
     outbox_->add_result(std::move(result));
     look(true);
   } else {
@@ -206,11 +236,11 @@ agent::CommandResult Machine::set_up(const agent::Command& command) {
   if (nature_.strikes(Fault::SetupFails)) return {command.id, false, "munged does not start", {}};
   nature_.log("{} of {}: set up", id_.value, node());
   set_up_ = true;
-  if (request_.role == NodeType::Controller && !slurm_.up()) {
+  if (request_.role == NodeType::Controller) {
     if (!std::exchange(has_files_, true)) slurm_.new_machine();
     slurm_.start(command.setup->files);
+    look(true);
   }
-  if (request_.role == NodeType::Controller) look(true);
   if (request_.role == NodeType::Compute && !std::exchange(slurmd_, true) && !slurmd_is_broken_) try_to_register();
   return {command.id, true, "", {}};
 }
@@ -223,8 +253,9 @@ void Machine::flush(bool heartbeat) {
   agent::Report report;
   report.boot = boot_;
   if (std::exchange(news_, false)) report = outbox_->next_report(Millis(0));
-  report.sent_at = nature_.now();
-  if (!heartbeat && report.results.empty() && report.nodes.empty() && report.daemons.empty()) return;
+  report.sent_at = nature_.now() + clock_ahead_;
+  if (heartbeat) report.health = health();
+  if (!heartbeat && !report.health && report.results.empty() && report.nodes.empty() && report.daemons.empty()) return;
   reporting_ = true;
   auto done = [this, report](bool sent, bool refused) {
     reporting_ = false;
@@ -240,6 +271,16 @@ void Machine::flush(bool heartbeat) {
   call(
       "/report", json::serialize(to_json(report)), kCallTimeout, [done](const http::Response&) { done(true, false); },
       [done](bool refused) { done(false, refused); });
+}
+
+agent::HealthView Machine::health() const {
+  agent::HealthView view;
+  view.machine_id = id_.value;
+  if (const InstanceType* type = find_instance_type(request_.instance_type)) {
+    view.gpus = type->gpus;
+    view.neuron_devices = type->neuron_devices;
+  }
+  return view;
 }
 
 void Machine::heartbeat() {

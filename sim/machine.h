@@ -34,6 +34,8 @@ class Machine : public std::enable_shared_from_this<Machine> {
   void end();
   // The agent's process starts anew and knows nothing of before; daemons go on.
   void restart_agent();
+  // It starts anew and keeps its disk; what ran on it ends.
+  void reboot();
   // slurmctld on it stops for a while; it starts from an old state when `forgets`.
   void restart_slurmctld(Millis length, bool forgets);
 
@@ -47,6 +49,7 @@ class Machine : public std::enable_shared_from_this<Machine> {
  private:
   template <typename Then>
   void later(Millis delay, Then then);  // unless the machine or this run of the agent has ended
+  void stop_daemons();
   void start_agent();
   void call(const std::string& path, std::string body, Millis timeout,
             std::function<void(const http::Response&)> answer, std::function<void(bool refused)> failed);
@@ -63,6 +66,7 @@ class Machine : public std::enable_shared_from_this<Machine> {
   void look_widely();
   void look_closely();
   void try_to_register();
+  [[nodiscard]] agent::HealthView health() const;
 
   Nature& nature_;
   Network& network_;
@@ -76,6 +80,7 @@ class Machine : public std::enable_shared_from_this<Machine> {
   bool slurmd_ = false;            // it runs, and tries to register until it has
   bool slurmd_is_broken_ = false;  // it never registers
   bool has_files_ = false;         // a controller's, in /etc/slurm
+  const Millis clock_ahead_;
   bool registered_ = false;
 
   // The agent.

@@ -15,11 +15,9 @@ struct Life {
   std::uint64_t trace = 0;
 };
 
-Options options;
-
 Life live(std::uint64_t seed, std::FILE* out) {
+  Options options = life(seed);
   options.trace = out;
-  options.sqlite = seed % 2 == 1;
   Simulation simulation(seed, options);
   const bool well = simulation.live();
   for (const auto& what : simulation.broken()) fmt::print("seed {}: {}\n", seed, what);

@@ -30,9 +30,10 @@ bool Scheduler::run_one(Time end) {
       later_.erase(later_.begin());
     }
   }
-  std::swap(due_[random_.below(due_.size())], due_.back());
-  const auto what = std::move(due_.back());
-  due_.pop_back();
+  const auto chosen = in_order ? due_.begin() : due_.end() - 1;
+  if (!in_order) std::swap(due_[random_.below(due_.size())], *chosen);
+  const auto what = std::move(*chosen);
+  due_.erase(chosen);
   what();
   return true;
 }

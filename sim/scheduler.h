@@ -41,6 +41,8 @@ class Scheduler final : public Clock {
   // then.
   bool run_one(Time end);
 
+  bool in_order = false;  // what is due at the same time comes as it was asked for, not as the seed has it
+
  private:
   Random random_;
   Time now_;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/log_sink.h"
+#include "reconcile/update/software.h"
 #include "store/sqlite/on_vfs.h"
 #include "topology/plan.h"
 
@@ -15,6 +16,7 @@ namespace {
 constexpr Millis kSecond{1'000};
 constexpr Millis kMinute{60'000};
 constexpr Millis kSettlesWithin{90 * kMinute};
+constexpr Millis kAnswered{30 * kSecond};
 constexpr Millis kStaysFor{4 * kMinute};
 constexpr Millis kGoesWithin{60 * kMinute};
 constexpr std::int64_t kMostAtOnce = 100'000;  // events of one millisecond; some hundreds are usual
@@ -28,6 +30,15 @@ std::string reach(const ClusterId& cluster, const std::string& node, const std::
 
 }  // namespace
 
+Options life(std::uint64_t seed) {
+  Options options;
+  options.sqlite = seed % 2 == 1;
+  options.reconcile.minimum_wait = 20 * kMinute;  // a roll-back within the life
+  options.reconcile.scripts = true;
+  options.reconcile.script_time_limit = 2 * kMinute;
+  return options;
+}
+
 Simulation::Simulation(std::uint64_t seed, Options options)
     : options_(std::move(options)), nature_(seed, options_.trace, options_.start) {
   if (options_.own_log)
@@ -37,6 +48,7 @@ Simulation::Simulation(std::uint64_t seed, Options options)
   network_.slowest = options_.network_slowest;
   checks_.on_commit = options_.committed;
   cloud_.on_made = [this](const Cloud::Made& made) { machine_made(made); };
+  cloud_.on_reboot = [this](const Cloud::Made& made) { machines_.at(made.provided.machine.id)->reboot(); };
   cloud_.on_died = [this](const Cloud::Made& made) { machine_died(made); };
   cloud_.on_terminated = [this](const Cloud::Made& made) { machine_terminated(made); };
   network_.listener = [this](Door door, http::Request request, http::Reply reply) {
@@ -83,7 +95,7 @@ void Simulation::close_disk() {
 void Simulation::start() {
   open_disk();
   if (!nature_.broken.empty()) return;
-  const Millis skew = nature_.strikes(Fault::ClockJumps) ? nature_.time.between(-2 * kMinute, 2 * kMinute) : Millis(0);
+  const Millis skew = nature_.strikes(Fault::ClockJumps) ? any_skew() : Millis(0);
   engine::Settings settings{options_.reconcile, "http://10.0.0.1:8651"};
   plane_ = std::make_unique<ControlPlane>(
       ControlPlane::Given{nature_, cloud_, checks_, options_.store == nullptr ? *disk_ : *options_.store,
@@ -98,6 +110,8 @@ void Simulation::start() {
         if (plane_ && plane_->alive()) plane_->tell_exit(cloud_.find(id)->provided);
       });
 }
+
+Millis Simulation::any_skew() { return nature_.time.between(-2 * kMinute, 2 * kMinute); }
 
 void Simulation::bury() {
   plane_.reset();
@@ -193,6 +207,7 @@ void Simulation::each_minute() {
     if (nature_.time.chance(0.5)) slurm.save();
   }
   if (nature_.strikes(Fault::Shortage)) pools_change();
+  if (plane_ && plane_->alive() && nature_.strikes(Fault::ClockJumps)) plane_->set_clock(any_skew());
   nature_.time.after(kMinute, [this] { each_minute(); });
 }
 
@@ -221,9 +236,11 @@ void Simulation::an_admin_acts(Slurm& slurm) {
     nature_.log("admin: lifts {}", node->first);
     return slurm.admin_lifts(node->first);
   }
-  const std::string state = nature_.time.chance(0.7) ? "drain" : "down";
-  nature_.log("admin: {} {}", state, node->first);
-  slurm.admin_sets(node->first, state, kAdmin);
+  const bool orders = nature_.time.chance(0.2);
+  const std::string state = nature_.time.chance(0.3) ? "down" : orders ? "fail" : "drain";
+  const std::string reason = !orders ? kAdmin : nature_.time.chance(0.5) ? "Action:Replace" : "Action:Reboot";
+  nature_.log("admin: {} {} {}", state, node->first, reason);
+  slurm.admin_sets(node->first, state, reason);
 }
 
 void Simulation::a_job_comes(Slurm& slurm) {
@@ -262,8 +279,12 @@ void Simulation::faults_stop() {
   nature_.log("the faults stop");
   chaos_ = false;
   nature_.faults = Faults();
+  // What cannot be had as a whole is never there.
+  const bool all_or_nothing =
+      std::ranges::any_of(user_.wishes(), [](const auto& item) { return !item.second.continuous; });
+  if (plane_ && plane_->alive()) plane_->set_clock(Millis(0));
   for (const auto* type : {"ml.p5.48xlarge", "ml.p4d.24xlarge", "ml.c5.4xlarge", "ml.m5.large"})
-    if (cloud_.is_bounded(type) && nature_.time.chance(0.7)) set_capacity(type, std::nullopt);
+    if (cloud_.is_bounded(type) && (nature_.time.chance(0.7) || all_or_nothing)) set_capacity(type, std::nullopt);
   for (auto& [id, slurm] : slurms_) {
     if (!slurm.up()) slurm.start_again();
   }
@@ -297,6 +318,7 @@ bool Simulation::live() {
 }
 
 bool Simulation::settles() {
+  run(kAnswered);  // what was still asked for at random is not to cross what is wanted in the end
   for (const auto& [name, wish] : user_.wishes()) user_.insist(name);
   std::string why = "it was not looked at";
   Time next_look{};
@@ -346,15 +368,22 @@ bool Simulation::all_is_well(std::string* why) const {
     const ClusterState* state = cluster(name);
     if (wish.wanted != (state != nullptr)) return *why = fmt::format("{} is there or is not", name), false;
     if (state == nullptr) continue;
+    if (state->cluster.change) return *why = fmt::format("{} is being changed as a whole", name), false;
+    for (const auto& [group_name, group] : state->groups)
+      if (reconcile::is_updating(group) || group.minimum)
+        return *why = fmt::format("{} of {} is being updated, or waits for its minimum", group_name, name), false;
     for (const auto& [id, slot] : state->slots) {
       const Group& group = state->groups.at(slot.group);
       if (slot.machine) ++slots;
       if (slot.state == SlotState::Ready && slot.wanted && slot.machine && cloud_.alive(slot.machine->id)) continue;
-      if (!cloud_.is_bounded(group.instance_type) || slot.machine || !slot.wanted)
+      const auto types = types_of(group);
+      const bool can_be_had =
+          std::ranges::any_of(types, [&](const std::string& type) { return !cloud_.is_bounded(type); });
+      if (can_be_had || slot.machine || !slot.wanted)
         return *why = fmt::format("{} of {} is {}{}", slot.node_name, name, enum_name(slot.state),
                                   in_slurm(state->cluster.id, slot.node_name)),
                false;
-      ++missing[group.instance_type];
+      for (const std::string& type : types) ++missing[type];
     }
     for (const auto& [id, slot] : state->slots) {
       if (slot.state != SlotState::Ready || state->groups.at(slot.group).type != NodeType::Compute) continue;

@@ -39,6 +39,9 @@ struct Options {
   std::function<api::Services(engine::Engine&)> services;
 };
 
+// Of the life of this seed: every other one has SQLite.
+Options life(std::uint64_t seed);
+
 class Simulation {
  public:
   explicit Simulation(std::uint64_t seed, Options options = {});
@@ -84,6 +87,7 @@ class Simulation {
   void open_disk();
   void close_disk();
   void bury();
+  Millis any_skew();
   void machine_made(const Cloud::Made& made);
   void machine_died(const Cloud::Made& made);
   void machine_terminated(const Cloud::Made& made);

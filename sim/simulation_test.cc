@@ -24,9 +24,7 @@ struct Lived {
 };
 
 Lived live(std::uint64_t seed) {
-  Options options;
-  options.sqlite = seed % 2 == 1;
-  Simulation simulation(seed, options);
+  Simulation simulation(seed, life(seed));
   const bool well = simulation.live();
   return {well, simulation.trace_hash(), simulation.broken()};
 }
@@ -109,6 +107,59 @@ TEST_F(SimulationTest, ABusyNodeThatHasToGoIsWaitedFor) {
   EXPECT_FALSE(world_.run(10 * kMinute, [&] { return world_.cloud().running("ml.p5.48xlarge") < 6; }));
   world_.slurm("demo").end_job(job);
   EXPECT_TRUE(world_.run(10 * kMinute, [&] { return world_.cloud().running("ml.p5.48xlarge") == 4; }));
+}
+
+TEST_F(SimulationTest, AnAdminWhoIsQuickerThanTheFirstOrderIsNotOverruled) {
+  ASSERT_TRUE(
+      world_.run(10 * kMinute, [&] { return world_.cluster("demo") != nullptr && world_.cloud().made_count(); }));
+  Slurm& slurm = world_.slurm("demo");
+  slurm.refuse = {"UpdateNodes"};
+  ASSERT_TRUE(world_.run(10 * kMinute, [&] { return slurm.up(); }));
+  world_.run(Millis(5'000));
+  ASSERT_EQ(world_.cluster("demo")->slurm.revision, 0);
+  slurm.admin_sets("p5-1", "drain", "alice: looks at it");
+  world_.crash();  // who comes next has not seen the node before
+  slurm.refuse.clear();
+  ASSERT_TRUE(world_.run(10 * kMinute, [&] { return world_.ready("demo") == 8; }));
+  EXPECT_TRUE(slurm.nodes().at("p5-1").drain);
+  EXPECT_EQ(slurm.nodes().at("p5-1").reason, "alice: looks at it");
+}
+
+// ---- isolation ----
+
+struct Trouble {
+  int others = 0;  // nodes that another group wants of a type of its own
+  bool starves = false;
+  bool hangs = false;
+};
+
+// When the group `cpu` is Ready, in a world in which everything takes as long as it always does.
+Millis ready_after(const Trouble& trouble) {
+  Options options;
+  options.calls = {Millis(1'000), Millis(1'000), Millis(50), Millis(50)};
+  options.machines = {Millis(9'000), Millis(9'000), Millis(500),   Millis(500),
+                      Millis(50),    Millis(50),    Millis(1'000), {}};
+  options.network_slowest = Millis(0);
+  Simulation world(3, options);
+  world.nature().time.in_order = true;  // chance would be a difference of its own
+  WishedCluster wish{true, {{"ctl", {"Controller", "ml.m5.xlarge", 1}}, {"cpu", {"Compute", "ml.m5.large", 20}}}};
+  if (trouble.others > 0) wish.groups["p5"] = {"Compute", "ml.p5.48xlarge", trouble.others};
+  if (trouble.starves) world.set_capacity("ml.p5.48xlarge", 0);
+  if (trouble.hangs) world.cloud().hanging.insert("ml.p5.48xlarge");
+  world.user().wish_for("demo", wish);
+  world.start();
+  world.user().create("demo");
+  EXPECT_TRUE(world.run(10 * kMinute, [&] { return world.ready("demo", "cpu") == 20; }));
+  EXPECT_EQ(world.ready("demo", "p5"), 0) << "it was to be the slower one";
+  EXPECT_THAT(world.broken(), IsEmpty());
+  return world.nature().now() - kStart;
+}
+
+TEST(Isolation, AGroupTakesItsTimeAloneWhateverBecomesOfOthers) {
+  const Millis alone = ready_after({});
+  EXPECT_LT(alone, kMinute);
+  EXPECT_EQ(ready_after({.others = 700, .starves = true}), alone);
+  EXPECT_EQ(ready_after({.others = 700, .hangs = true}), alone) << "more than there are threads for launches";
 }
 
 // ---- parts ---------------------------------------------------------------------------------------------------------

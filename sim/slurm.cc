@@ -50,6 +50,12 @@ std::string state_of(const Slurm::Node& node) {
 // Absent, and open to jobs; not by a slurmctld that forgot what it was told.
 bool is_hostage(const Slurm::Node& node) { return node.cloud && !node.down && !node.drain && !node.lost; }
 
+// What only reads leaves things as they were before our first word.
+bool changes(agent::SlurmStepKind kind) {
+  using enum agent::SlurmStepKind;
+  return kind != ReadNodes && kind != ReadTopology && kind != ReadPartitions && kind != ReadJob;
+}
+
 constexpr const char* kSilent = "Not responding";
 
 // The switches of a topology.conf, to be shown with all nodes below each.
@@ -110,7 +116,16 @@ void Slurm::start(const std::vector<agent::ConfigFile>& files) {
   ++version_;
   for (const auto& file : files)
     if (!file.keep || !files_.contains(file.name)) files_[file.name] = file.text;
-  up_ = true;
+  if (!up_) start_again();
+}
+
+void Slurm::start_again() {
+  up_ = !files_.empty();
+  if (up_) read_files();
+}
+
+void Slurm::read_files() {
+  ++version_;
   read_nodes();
   read_partitions();
   read_topology();
@@ -124,11 +139,9 @@ void Slurm::start_from_saved() {
     const auto old = saved_.find(name);
     node = old == saved_.end() ? Node{} : old->second;
     node.jobs = jobs;
-    node.lost = node.cloud && !node.down;
   }
-  read_partitions();
-  read_topology();
-  up_ = true;
+  start_again();
+  for (auto& [name, node] : nodes_) node.lost = node.cloud && !node.down;
 }
 
 bool Slurm::registers(const std::string& node, const std::string& address) {
@@ -222,7 +235,7 @@ void Slurm::admin_sets(const std::string& node, const std::string& state, const 
   it.fail = it.fail || state == "fail";
   it.drain = it.drain || state == "drain";
   it.reason = reason;
-  it.foreign = it.touched = true;
+  it.foreign = it.touched = !reason.starts_with("Action:");  // an order is ours to carry out, and to end
   it.known.reset();
   if (state != "down") return;
   machine_ends(node);  // its jobs are ended
@@ -274,7 +287,7 @@ agent::CommandResult Slurm::carry_out(const std::string& id, const std::vector<a
       break;
     }
     if (step.kind == agent::SlurmStepKind::Reconfigure) accepted = files_;
-    look_for_hostages();
+    if (changes(step.kind)) look_for_hostages();
   }
   if (changed) changed(*this);
   return result;
@@ -292,9 +305,7 @@ agent::SlurmStepResult Slurm::one(const agent::SlurmStep& step) {
       return {true, ""};
     case Reconfigure:
       ++reconfigures;
-      read_nodes();
-      read_partitions();
-      read_topology();
+      read_files();
       return {true, ""};
     case UpdateNodes:
       return update_nodes(step);
@@ -357,7 +368,10 @@ void Slurm::update_node(const std::string& name, const agent::SlurmStep& step, c
   if (node.foreign && node.known && *node.known < decided_after_ && (lifts || renames))
     violated("what an admin did to " + name + " (" + node.reason + ") is undone by " + step.state + " " + step.reason);
   if (step.state == "DOWN") {
-    if (node.jobs > 0 && !node.down) machine_ends(name);  // slurmctld ends its jobs
+    if (node.jobs > 0 && !node.down) {
+      violated("jobs on " + name + " are ended: it is set DOWN " + step.reason);
+      machine_ends(name);
+    }
     node.down = true;
     node.lost = false;
   }

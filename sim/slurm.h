@@ -25,7 +25,7 @@ class Slurm {
     bool fail = false;
     bool cloud = true;  // powered down: nothing has registered
     bool responding = true;
-    bool foreign = false;       // an admin has drained or downed it
+    bool foreign = false;       // an admin has drained or downed it, and not by an order to us
     bool touched = false;       // the same, also when their reason was overwritten at the same moment
     std::optional<Time> known;  // since then the control plane has been told so
     bool lost = false;          // slurmctld has forgotten it: it is as its line declares it
@@ -39,9 +39,9 @@ class Slurm {
   };
 
   // ---- slurmctld ----
-  // The controller is another one: what it keeps is there, /etc/slurm is as in the image.
+  // Its controller runs on a new machine: of the files nothing is left, its state is.
   void new_machine() { files_.clear(); }
-  // It starts with these files, on whatever it finds of its state.
+  // What a setup does: the files are written; it starts with them, unless it runs, on whatever it finds of its state.
   void start(const std::vector<agent::ConfigFile>& files);
   void stop() { up_ = false; }
   [[nodiscard]] bool up() const { return up_; }
@@ -49,7 +49,7 @@ class Slurm {
   void save() { saved_ = nodes_; }
   // Starts again from what was saved: what nodes have become since is forgotten, jobs go on.
   void start_from_saved();
-  void start_again() { up_ = !files_.empty(); }
+  void start_again();
 
   // ---- machines ----
   // A slurmd calls from `address`; false when slurmctld is down or knows no such node.
@@ -104,6 +104,7 @@ class Slurm {
   agent::SlurmStepResult update_nodes(const agent::SlurmStep& step);
   void update_node(const std::string& name, const agent::SlurmStep& step, const std::string& address);
   std::string node_lines(const std::string& hostlist) const;
+  void read_files();
   void read_nodes();
   void read_partitions();
   void read_topology();

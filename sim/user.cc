@@ -4,6 +4,7 @@
 
 #include "api/shapes.h"
 #include "api/validate.h"
+#include "cloud.h"
 
 namespace espalier::sim {
 
@@ -20,6 +21,18 @@ constexpr const char* kRole = "arn:aws:iam::000000000000:role/sim";
 std::string text(const json::object& object, const char* name) {
   const auto* member = object.if_contains(name);
   return member != nullptr && member->is_string() ? std::string(std::string_view(member->get_string())) : "";
+}
+
+// How `wish` shows in an answer.
+std::vector<std::string> types_of(const WishedGroup& wish) {
+  return wish.types.empty() ? std::vector<std::string>{wish.instance_type} : wish.types;
+}
+std::vector<std::string> types_of(const json::object& group) {
+  if (!group.contains("InstanceRequirements")) return {text(group, "InstanceType")};
+  std::vector<std::string> types;
+  for (const auto& type : group.at("InstanceRequirements").as_object().at("CurrentInstanceTypes").as_array())
+    types.emplace_back(std::string_view(type.as_string()));
+  return types;
 }
 
 // The shape requires what a node without machine cannot have.
@@ -65,10 +78,23 @@ WishedCluster User::any_cluster() {
   wish.groups["ctl"] = {"Controller", "ml.m5.xlarge", 1};
   if (nature_.time.chance(0.4)) wish.groups["login"] = {"Login", "ml.c5.4xlarge", 1};
   const int groups = nature_.time.between(1, kMostGroups);
-  for (int i = 0; i < groups; ++i)
-    wish.groups[fmt::format("g{}", i)] = {"Compute", kTypes.at(nature_.time.random().below(kTypes.size())),
-                                          nature_.time.between(1, kMostNodes)};
+  for (int i = 0; i < groups; ++i) wish.groups[fmt::format("g{}", i)] = any_group();
+  wish.continuous = !nature_.time.chance(0.1);
+  if (!wish.continuous)
+    for (auto& [name, group] : wish.groups) group.minimum = 0;
   return wish;
+}
+
+WishedGroup User::any_group() {
+  WishedGroup group{"Compute", kTypes.at(nature_.time.random().below(kTypes.size())),
+                    nature_.time.between(1, kMostNodes)};
+  if (nature_.time.chance(0.2)) group.minimum = nature_.time.between(1, group.count);
+  if (nature_.time.chance(0.2)) {
+    group.types = {kTypes.begin(), kTypes.end()};
+    std::swap(group.types.front(), group.types.at(nature_.time.random().below(group.types.size())));
+    group.types.resize(static_cast<std::size_t>(nature_.time.between(2, 3)));
+  }
+  return group;
 }
 
 void User::do_something() {
@@ -84,24 +110,90 @@ void User::do_something() {
     return remove(name);
   }
   if (nature_.time.chance(0.4)) return look_at_something(name);
-  scale_something(wish);
-  update(name);
+  if (nature_.time.chance(0.3)) return act_on_nodes(name);
+  if (nature_.time.chance(0.15)) return add_nodes(name);
+  if (nature_.time.chance(0.1)) return update_software(name);
+  update(name, scale_something(wish));
 }
 
-void User::scale_something(WishedCluster& wish) {
+std::vector<std::string> User::scale_something(WishedCluster& wish) {
+  std::vector<std::string> dropped;
   const int changes = nature_.time.between(1, 2);
   for (int i = 0; i < changes; ++i) {
     const std::string name = fmt::format("g{}", nature_.time.between(0, kMostGroups - 1));
     const auto found = wish.groups.find(name);
-    if (found == wish.groups.end())
-      wish.groups[name] = {"Compute", kTypes.at(nature_.time.random().below(kTypes.size())),
-                           nature_.time.between(1, kMostNodes)};
-    else if (nature_.time.chance(0.15))
+    if (found == wish.groups.end()) {
+      wish.groups[name] = any_group();
+      if (!wish.continuous) wish.groups[name].minimum = 0;
+    } else if (nature_.time.chance(0.15)) {
       wish.groups.erase(found);
-    else
+      dropped.push_back(name);
+    } else {
       found->second.count = nature_.time.between(0, kMostNodes);
+    }
   }
+  return dropped;
 }
+
+// ---- nodes by name ----
+
+void User::act_on_nodes(const std::string& name) {
+  ask("ListClusterNodes", {{"ClusterName", name}, {"IncludeNodeLogicalIds", true}},
+      [this, name](int status, const json::object& body) {
+        if (status == 200) act_on(name, body.at("ClusterNodeSummaries").as_array());
+      });
+}
+
+void User::act_on(const std::string& name, const json::array& nodes) {
+  static constexpr std::array kActions{"BatchDeleteClusterNodes", "BatchReplaceClusterNodes",
+                                       "BatchRebootClusterNodes"};
+  const std::string operation = kActions.at(nature_.time.random().below(kActions.size()));
+  json::array ids;
+  for (const auto& node : nodes)
+    if (nature_.time.chance(0.3) && node.as_object().contains("NodeLogicalId"))
+      ids.push_back(node.as_object().at("NodeLogicalId"));
+  if (ids.empty()) return;
+  const json::object request{{"ClusterName", name}, {"NodeLogicalIds", std::move(ids)}};
+  nature_.log("user: {} {}", operation, json::serialize(request));
+  ask(operation, request, [this, operation](int status, const json::object& said) {
+    nature_.log("user: {}: {} {}", operation, status, json::serialize(said));
+  });
+}
+
+// Twice with one token is once.
+void User::add_nodes(const std::string& name) {
+  auto& groups = wishes_[name].groups;
+  auto group = groups.begin();
+  std::advance(group, nature_.time.random().below(groups.size()));
+  if (group->second.node_type != "Compute") return;
+  const int count = nature_.time.between(1, 2);
+  group->second.count += count;
+  const json::object request{{"ClusterName", name},
+                             {"ClientToken", nature_.time.random().hex(8)},
+                             {"NodesToAdd", json::array{json::object{{"InstanceGroupName", group->first},
+                                                                     {"IncrementTargetCountBy", count}}}}};
+  nature_.log("user: adds {}", json::serialize(request));
+  const int times = nature_.time.between(1, 2);
+  for (int i = 0; i < times; ++i)
+    ask("BatchAddClusterNodes", request, [this](int status, const json::object& said) {
+      nature_.log("user: added: {} {}", status, json::serialize(said));
+    });
+}
+
+void User::update_software(const std::string& name) {
+  const json::object batch{{"Type", "INSTANCE_COUNT"}, {"Value", nature_.time.between(1, 3)}};
+  const json::object request{
+      {"ClusterName", name},
+      {"ImageId", kImages.at(nature_.time.random().below(kImages.size()))},
+      {"DeploymentConfig", json::object{{"RollingUpdatePolicy", json::object{{"MaximumBatchSize", batch}}},
+                                        {"WaitIntervalInSeconds", nature_.time.between(0, 60)}}}};
+  nature_.log("user: update software: {}", json::serialize(request));
+  ask("UpdateClusterSoftware", request, [this](int status, const json::object& said) {
+    nature_.log("user: update software: {} {}", status, json::serialize(said));
+  });
+}
+
+// ---- groups ----
 
 void User::look_at_something(const std::string& name) {
   static constexpr std::array kReads{"DescribeCluster",      "ListClusterNodes",        "ListClusterEvents",
@@ -119,41 +211,46 @@ json::object User::group_spec(const std::string& name, const WishedGroup& group,
   json::object slurm{{"NodeType", group.node_type}};
   const int count = is_new ? std::max(1, group.count) : group.count;  // a new one must have a node
   if (group.node_type == "Compute") slurm["PartitionNames"] = json::array{name + "-part"};
-  return {{"InstanceGroupName", name},
-          {"InstanceType", group.instance_type},
-          {"InstanceCount", count},
-          {"ExecutionRole", kRole},
-          {"LifeCycleConfig", json::object{{"SourceS3Uri", "s3://sagemaker-sim/"}, {"OnCreate", "on_create.sh"}}},
-          {"SlurmConfig", std::move(slurm)}};
+  json::object spec{{"InstanceGroupName", name},
+                    {"InstanceCount", count},
+                    {"ExecutionRole", kRole},
+                    {"LifeCycleConfig", {{"SourceS3Uri", "s3://sagemaker-sim/"}, {"OnCreate", "on_create.sh"}}},
+                    {"SlurmConfig", std::move(slurm)}};
+  if (group.types.empty())
+    spec["InstanceType"] = group.instance_type;
+  else
+    spec["InstanceRequirements"] = {{"InstanceTypes", to_json(group.types)}};
+  if (const int minimum = std::min(group.minimum, count); minimum > 0) spec["MinInstanceCount"] = minimum;
+  return spec;
 }
 
 void User::create(const std::string& name) {
   json::array groups;
   for (const auto& [group, wish] : wishes_[name].groups) groups.push_back(group_spec(group, wish, true));
   nature_.log("user: create {}: {}", name, json::serialize(groups));
-  ask("CreateCluster",
-      {{"ClusterName", name},
-       {"NodeProvisioningMode", "Continuous"},
-       {"Orchestrator", json::object{{"Slurm", json::object()}}},
-       {"InstanceGroups", std::move(groups)}},
-      [this, name](int status, const json::object& body) {
-        nature_.log("user: create {}: {} {}", name, status, json::serialize(body));
-        if (status == 200 && watches) watch_after(text(body, "ClusterArn"), 0);
-      });
+  json::object request{{"ClusterName", name},
+                       {"Orchestrator", json::object{{"Slurm", json::object()}}},
+                       {"InstanceGroups", std::move(groups)}};
+  if (wishes_[name].continuous) request["NodeProvisioningMode"] = "Continuous";
+  ask("CreateCluster", request, [this, name](int status, const json::object& body) {
+    nature_.log("user: create {}: {} {}", name, status, json::serialize(body));
+    if (status == 200 && watches && wishes_[name].continuous) watch_after(text(body, "ClusterArn"), 0);
+  });
 }
 
-void User::update(const std::string& name) {
+void User::update(const std::string& name, const std::vector<std::string>& dropped) {
   json::array groups;
   std::string shown;
   for (const auto& [group, wish] : wishes_[name].groups) {
     groups.push_back(group_spec(group, wish, false));
     shown += fmt::format(" {}={}", group, wish.count);
   }
-  nature_.log("user: update {}:{}", name, shown);
-  ask("UpdateCluster", {{"ClusterName", name}, {"InstanceGroups", std::move(groups)}},
-      [this, name](int status, const json::object& body) {
-        nature_.log("user: update {}: {} {}", name, status, json::serialize(body));
-      });
+  json::object request{{"ClusterName", name}, {"InstanceGroups", std::move(groups)}};
+  if (!dropped.empty()) request["InstanceGroupsToDelete"] = to_json(dropped);
+  nature_.log("user: update {}:{}{}", name, shown, dropped.empty() ? "" : ", without " + dropped.front());
+  ask("UpdateCluster", request, [this, name](int status, const json::object& body) {
+    nature_.log("user: update {}: {} {}", name, status, json::serialize(body));
+  });
 }
 
 void User::remove(const std::string& name) {
@@ -201,7 +298,8 @@ void User::compare(const std::string& name, int status, const json::object& body
     return;
   }
   if (text(body, "ClusterStatus") == "Deleting") return;
-  if (!wish.wanted) return remove(name);
+  // What was all or nothing and came to nothing is made anew.
+  if (!wish.wanted || text(body, "ClusterStatus") == "Failed") return remove(name);
   json::array to_put;
   json::array to_delete;
   std::map<std::string, std::int64_t> there;
@@ -211,7 +309,7 @@ void User::compare(const std::string& name, int status, const json::object& body
     const std::string group_name = text(it, "InstanceGroupName");
     const bool deleting = text(it, "Status") == "Deleting";
     const auto wished = wish.groups.find(group_name);
-    const bool other = wished == wish.groups.end() || wished->second.instance_type != text(it, "InstanceType");
+    const bool other = wished == wish.groups.end() || types_of(wished->second) != types_of(it);
     there[group_name] = deleting || other ? kGoing : it.at("TargetCount").to_number<std::int64_t>();
     if (other && !deleting) to_delete.push_back(json::string(group_name));
   }

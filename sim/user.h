@@ -15,11 +15,14 @@ struct WishedGroup {
   std::string node_type;  // Controller, Login, Compute
   std::string instance_type;
   int count = 0;
+  int minimum = 0;                   // MinInstanceCount
+  std::vector<std::string> types{};  // of a flexible group, instead of the one
 };
 
 struct WishedCluster {
   bool wanted = false;
   std::map<std::string, WishedGroup> groups;
+  bool continuous = true;  // or all or nothing
 };
 
 class User {
@@ -41,7 +44,8 @@ class User {
   using Answered = std::function<void(int status, const json::object& body)>;  // 0: no answer came
   void ask(const std::string& operation, const json::object& body, Answered answered);
   void create(const std::string& name);
-  void update(const std::string& name);
+  // `dropped`: groups that are to go.
+  void update(const std::string& name, const std::vector<std::string>& dropped = {});
   void remove(const std::string& name);
   // Hears of every event of a cluster, and that each comes once and in order.
   void watch(const std::string& name);
@@ -53,7 +57,14 @@ class User {
 
  private:
   WishedCluster any_cluster();
-  void scale_something(WishedCluster& wish);
+  WishedGroup any_group();
+  // Returns the groups that are no longer wished for.
+  std::vector<std::string> scale_something(WishedCluster& wish);
+  // Looks which nodes there are, and then asks for something to be done to some of them.
+  void act_on_nodes(const std::string& name);
+  void act_on(const std::string& name, const json::array& nodes);
+  void add_nodes(const std::string& name);
+  void update_software(const std::string& name);
   void look_at_something(const std::string& name);
   void compare(const std::string& name, int status, const json::object& body);
   json::object group_spec(const std::string& name, const WishedGroup& group, bool is_new) const;

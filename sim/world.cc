@@ -295,7 +295,10 @@ void World::command(const MachineId& id, const agent::Command& command) {
       }
       machine->second.set_up = true;
       for (const auto& file : setup.extra) extra[id][file.name] = file.text;
-      if (setup.role == NodeType::Controller) slurm.start(setup.files);
+      if (setup.role == NodeType::Controller) {
+        slurm.stop();
+        slurm.start(setup.files);
+      }
       if (setup.role == NodeType::Compute) register_node(id, setup.node_name);
       tell_if_same_process(process, reconcile::CommandDone{id, {command_id, true, "", {}}});
     });
