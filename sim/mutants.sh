@@ -18,7 +18,7 @@ mutants() {
 jobs-are-killed@src/reconcile/slurm/nodes.cc@s/return !facts.busy && (facts.draining/return (facts.draining/@a drained node is taken although a job still runs on it
 absent-once-is-gone@src/reconcile/slot/slot.cc@s/if (work.observed.list_asked >= sure)/if (true)/@a machine that one list lacks counts as lost
 admins-are-overruled@src/reconcile/slurm/nodes.cc@s/return view.reason.empty() ||/return true || view.reason.empty() ||/@what an admin drained or downed is lifted
-strangers-stay@src/reconcile/slot/slot.cc@s/work.effect(Terminate{found.machine.id});/{}/@a machine of the cluster that no slot has is left running
+strangers-stay@src/reconcile/slot/slot.cc@s|if (work.observed.terminating.insert(machine).second) work.effect(Terminate{machine});|{}|@a machine of the cluster that no slot has is left running
 failed-end-is-an-end@src/reconcile/slot/slot.cc@s/^  if (!done.result) {/  if (false) {/@a termination that failed counts as done
 key-anew@src/reconcile/slot/slot.cc@s/if (slot.launch_key.empty() || other) {/if (other || true) {/@every try to launch has a key of its own
 effect-before-intent@src/engine/engine.cc@s/^  if (commit(actor)) {/  if (commit(actor) || true) {/@effects go out although the store did not take their intent

@@ -227,6 +227,7 @@ struct Observed {
   bool listing = false;                       // asked for
   std::set<SlotId> launching;                 // calls under way
   std::set<MachineId> terminating;            // calls under way
+  std::set<MachineId> strangers;              // run for the cluster, and no slot has them: not yet terminated
   std::map<MachineId, Time> terminate_after;  // a failed terminate is tried again then
   std::map<MachineId, SlotId> slot_of_machine;
   std::set<MachineId> exited;                    // machines that ended before their launch was known
@@ -293,6 +294,7 @@ struct Observed {
   bool slurm_read = false;                             // nodes and topology were read back since it is up
   std::optional<Batch> batch;
   std::map<std::string, Time> looked_at;          // nodes that leave: when the order was sent that read them
+  std::set<SlotId> to_order;                      // something has happened to them: they may wait for an order
   std::set<SlotId> suspects;                      // seem to be forgotten: to be looked at once more
   std::map<std::string, std::string> partitions;  // partition → host list, as slurmctld was last seen to have it
   std::unordered_set<std::string> declared;       // the nodes of those partitions

@@ -42,7 +42,7 @@ void settle_updating(Work& work) {
 }
 
 void end_deletion(Work& work) {
-  if (!work.state.slots.empty() || work.observed.volumes_requested) return;
+  if (!work.state.slots.empty() || !work.observed.strangers.empty() || work.observed.volumes_requested) return;
   work.observed.volumes_requested = true;
   work.effect(RemoveVolumes{});
 }

@@ -336,6 +336,7 @@ void on_launch_done(Work& work, const LaunchDone& done) {
 void on_terminate_done(Work& work, const TerminateDone& done) {
   work.observed.terminating.erase(done.machine);
   Slot* slot = work.slot_of(done.machine);
+  if (done.result) work.observed.strangers.erase(done.machine);
   if (!slot && !done.result) list_soon(work);  // nobody's: found again by the list
   if (!slot || slot->state != SlotState::Terminating) return;
   if (!done.result) {
@@ -391,6 +392,12 @@ void look_for_missing(Work& work, const std::set<MachineId>& listed) {
   work.observed.list_at = next;
 }
 
+// Nobody's: never leaked.
+void end_stranger(Work& work, const MachineId& machine) {
+  work.observed.strangers.insert(machine);
+  if (work.observed.terminating.insert(machine).second) work.effect(Terminate{machine});
+}
+
 }  // namespace
 
 void on_listed(Work& work, const MachinesListed& listed) {
@@ -408,9 +415,10 @@ void on_listed(Work& work, const MachinesListed& listed) {
       lose(work, *slot, FailureClass::BadMachine, fmt::format("Instance {} has ended", found.machine.id.value));
     else if (awaited && found.running && (!found.machine.address.empty() || !slot->wanted))
       on_launch_done(work, {found.slot, found.key, found});
-    else if (!ours && !awaited && !work.observed.terminating.contains(found.machine.id))
-      work.effect(Terminate{found.machine.id});  // nobody's: never leaked
+    else if (!ours && !awaited)
+      end_stranger(work, found.machine.id);
   }
+  std::erase_if(work.observed.strangers, [&](const MachineId& id) { return !seen.contains(id); });
   work.look_at(SlotState::Launching);
   look_for_missing(work, seen);
 }
