@@ -110,6 +110,7 @@ void advance_slots(Work& work) {
     for (const SlotId& id : in_order(work, work.observed.agenda.take(work.now()))) {
       Slot* slot = work.slot(id);
       if (!slot) continue;
+      work.observed.to_order.insert(id);
       // Each move goes one edge down the life table, which has no cycle without an answer from outside or a delay.
       for (int moves = 0; moves < 8 && advance(work, *slot); ++moves) {
       }

@@ -52,6 +52,7 @@ Slot& Work::add(Slot slot) {
 
 Slot& Work::touch(Slot& slot) {
   out.changes.slots.insert(slot.id);
+  observed.to_order.insert(slot.id);
   if (unindexed.empty() || unindexed.back() != slot.id) unindexed.push_back(slot.id);
   return slot;
 }
@@ -140,6 +141,7 @@ void Work::drop(const SlotId& id) {
   observed.index.drop(id);
   observed.agenda.drop(id);
   observed.suspects.erase(id);
+  observed.to_order.erase(id);
   observed.unseen.erase(id);
   observed.moved.erase(id);
   observed.called_again.erase(id);

@@ -191,33 +191,22 @@ void add_releases(Work& work, std::vector<SlurmStep>& steps, const std::vector<s
     steps.push_back(update_nodes(own->second, "UNDRAIN", ""));
 }
 
-// Returns the nodes concerned.
-std::vector<std::string> add_checks(Work& work, std::vector<SlurmStep>& steps) {
-  std::vector<std::string> touched = to_check(work);
-  if (!touched.empty()) steps.push_back(update_nodes(touched, "DRAIN", kChecking));
-  const auto back = to_give_back(work);
-  if (!back.empty()) steps.push_back(update_nodes(back, "UNDRAIN", ""));
-  append(touched, back);
-  for (const auto& [node, reason] : to_keep_out(work)) {
-    steps.push_back(update_nodes({node}, "DRAIN", reason));
-    touched.push_back(node);
-  }
-  return touched;
-}
-
 bool start_orders(Work& work, const Slot& controller) {
   Observed::Batch batch;
-  std::vector<std::string> touched = to_look_at(work);
-  const auto releases = to_release(work);
-  const auto drains = to_drain(work, false);
-  const auto replacements = to_drain(work, true);
-  const auto admissions = to_admit(work);
-  add_releases(work, batch.steps, releases);
-  if (!drains.empty()) batch.steps.push_back(update_nodes(drains, "DRAIN", kDraining));
-  if (!replacements.empty()) batch.steps.push_back(update_nodes(replacements, "DRAIN", kReplacing));
-  if (!admissions.empty()) batch.steps.push_back(update_nodes(admissions, "IDLE", ""));
-  const auto checks = add_checks(work, batch.steps);
-  for (const auto* nodes : {&releases, &drains, &replacements, &admissions, &checks}) append(touched, *nodes);
+  const Orders orders = orders_due(work);
+  std::vector<std::string> touched = orders.look;
+  const auto add = [&](const std::vector<std::string>& nodes, const char* state, const std::string& reason) {
+    if (!nodes.empty()) batch.steps.push_back(update_nodes(nodes, state, reason));
+    append(touched, nodes);
+  };
+  add_releases(work, batch.steps, orders.release);
+  append(touched, orders.release);
+  add(orders.drain, "DRAIN", kDraining);
+  add(orders.replace, "DRAIN", kReplacing);
+  add(orders.admit, "IDLE", "");
+  add(orders.check, "DRAIN", kChecking);
+  add(orders.give_back, "UNDRAIN", "");
+  for (const auto& [node, reason] : orders.keep_out) add({node}, "DRAIN", reason);
   if (touched.empty()) return false;
   start(work, controller, std::move(batch), touched);
   return true;
@@ -463,8 +452,10 @@ void read_back(Work& work, const Observed::Batch& batch, const agent::CommandRes
   const auto nodes = agent::parse_nodes(result.steps.back().output);
   on_nodes_seen(work, nodes);
   for (const agent::NodeView& view : nodes)
-    if (const Slot* slot = work.slot_of_node(view.name); slot && slot->state != SlotState::Ready)
+    if (const Slot* slot = work.slot_of_node(view.name); slot && slot->state != SlotState::Ready) {
       work.observed.looked_at[view.name] = batch.sent;
+      work.observed.to_order.insert(slot->id);
+    }
   for (const SlotId& id : std::exchange(work.observed.suspects, {}))
     if (Slot* slot = work.slot(id)) find_forgotten(work, *slot);
   for (const SlotState state : {SlotState::Checking, SlotState::Draining, SlotState::Terminating}) work.look_at(state);

@@ -57,15 +57,6 @@ bool let_go(const agent::NodeView& view) {
   return view.address == kNoAddress && (facts.down || closed(facts));
 }
 
-template <typename Wanted>
-void append_where(Work& work, SlotState state, std::vector<std::string>& nodes, Wanted wanted) {
-  for (Slot* slot : work.slots_in(state)) {
-    if (!is_compute(work, *slot)) continue;
-    const agent::NodeView* view = view_of(work, slot->node_name);
-    if (view && wanted(*slot, *view)) nodes.push_back(slot->node_name);
-  }
-}
-
 // A deep health check has it still, or has found what an admin should see: its drain is not an admin's yet.
 bool is_held(const Slot& slot, const agent::NodeView& view) {
   if (check_is_due(slot)) return true;
@@ -73,9 +64,12 @@ bool is_held(const Slot& slot, const agent::NodeView& view) {
   return slurm::read_state(view.state).draining && view.reason == kChecking;
 }
 
-// States in which a slot may still have a node in Slurm that has not let its machine go.
-constexpr std::array kLeaving = {SlotState::Terminating, SlotState::Backoff, SlotState::Wanted, SlotState::Launching,
-                                 SlotState::Booting};
+// It may still have a node in Slurm that has not let its machine go.
+bool is_leaving(const Slot& slot) {
+  static constexpr std::array kLeaving = {SlotState::Terminating, SlotState::Backoff, SlotState::Wanted,
+                                          SlotState::Launching, SlotState::Booting};
+  return std::ranges::find(kLeaving, slot.state) != kLeaving.end();
+}
 
 // Its node was read after it began to leave: what it shows is not older than that.
 bool looked_at(const Work& work, const Slot& slot) {
@@ -160,28 +154,6 @@ bool forgotten(const Work& work, const Slot& slot) {
          (slurm::read_state(view->state).down && view->reason.starts_with("espalier:"));
 }
 
-std::vector<std::string> to_look_at(Work& work) {
-  std::vector<std::string> nodes;
-  for (const SlotState state : kLeaving)
-    append_where(work, state, nodes, [&](const Slot& slot, const agent::NodeView& view) {
-      return !let_go(view) && !looked_at(work, slot);
-    });
-  for (const SlotId& id : work.observed.suspects)
-    if (const Slot* slot = work.slot(id)) nodes.push_back(slot->node_name);
-  // An answer can lack a node that slurmctld has: it is asked for again, once a second.
-  for (const SlotState state : {SlotState::Draining, SlotState::Terminating})
-    for (const Slot* slot : work.slots_in(state)) {
-      if (view_of(work, slot->node_name) || !work.observed.declared.contains(slot->node_name)) continue;
-      Time& next = work.observed.unseen[slot->id];
-      if (work.now() >= next) {
-        nodes.push_back(slot->node_name);
-        next = work.now() + Millis(1000);
-      }
-      work.wake_at(next);
-    }
-  return nodes;
-}
-
 void call_again(Work& work, const Slot& slot) {
   const agent::NodeView* view = view_of(work, slot.node_name);
   if (!is_compute(work, slot) || !view || registered(*view, slot)) return;
@@ -201,66 +173,82 @@ std::string foreign_reason(const Work& work, const std::string& node) {
   return view && !has_own_reason(*view) ? view->reason : "";
 }
 
-std::vector<std::string> to_release(Work& work) {
-  std::vector<std::string> nodes;
-  for (const SlotState state : kLeaving)
-    append_where(work, state, nodes, [&](const Slot& slot, const agent::NodeView& view) {
-      // An admin may have drained it since the last look: the reason must be one that was read after it began to leave.
-      if (!looked_at(work, slot)) return false;
-      // Our own drain ends with its cause; an admin's stays.
-      return !let_go(view) || (slurm::read_state(view.state).draining && has_own_reason(view));
-    });
-  return nodes;
-}
+namespace {
 
-std::vector<std::string> to_drain(Work& work, bool wanted) {
-  std::vector<std::string> nodes;
-  append_where(work, SlotState::Draining, nodes, [&](const Slot& slot, const agent::NodeView& view) {
-    const slurm::NodeFacts facts = slurm::read_state(view.state);
-    return slot.wanted == wanted && !facts.draining && !facts.down;
-  });
-  return nodes;
-}
-
-std::vector<std::string> to_admit(Work& work) {
-  std::vector<std::string> nodes;
-  append_where(work, SlotState::Joining, nodes, [&](const Slot& slot, const agent::NodeView& view) {
-    if (!slot.wanted || !registered(view, slot)) return false;
-    const slurm::NodeFacts facts = slurm::read_state(view.state);
-    const bool shut = facts.down || facts.failing || has_own_drain(view);
-    if (!shut || !has_own_reason(view)) return false;  // IDLE ends all of them
-    if (is_held(slot, view)) return false;
-    return placed(work, slot);
-  });
-  return nodes;
-}
-
-std::vector<std::string> to_check(Work& work) {
-  std::vector<std::string> nodes;
-  append_where(work, SlotState::Checking, nodes, [](const Slot&, const agent::NodeView& view) {
-    const slurm::NodeFacts facts = slurm::read_state(view.state);
-    return !facts.draining && !facts.down;
-  });
-  return nodes;
-}
-
-std::vector<std::string> to_give_back(Work& work) {
-  std::vector<std::string> nodes;
-  append_where(work, SlotState::Joining, nodes, [](const Slot& slot, const agent::NodeView& view) {
-    return slot.wanted && view.reason == kChecking && slurm::read_state(view.state).draining &&
-           !is_to_be_kept_out(slot);
-  });
-  return nodes;
-}
-
-std::map<std::string, std::string> to_keep_out(Work& work) {
-  std::map<std::string, std::string> reasons;
-  for (const Slot* slot : work.slots_in(SlotState::Joining)) {
-    const agent::NodeView* view = view_of(work, slot->node_name);
-    if (view && slot->wanted && is_to_be_kept_out(*slot) && has_own_reason(*view))
-      reasons[slot->node_name] = fmt::format("{}{}", kKeptOut, slot->check->reason);
+// An answer can lack a node that slurmctld has: it is asked for again, once a second.
+bool look_for(Work& work, const Slot& slot, Orders& orders) {
+  const bool leaves = slot.state == SlotState::Draining || slot.state == SlotState::Terminating;
+  if (!leaves || !work.observed.declared.contains(slot.node_name)) return false;
+  Time& next = work.observed.unseen[slot.id];
+  if (work.now() >= next) {
+    orders.look.push_back(slot.node_name);
+    next = work.now() + Millis(1000);
   }
-  return reasons;
+  work.wake_at(next);
+  return true;
+}
+
+bool release(const Work& work, const Slot& slot, const agent::NodeView& view, Orders& orders) {
+  const bool here = !let_go(view);
+  // An admin may have drained it since the last look: the reason must be one that was read after it began to leave.
+  if (!looked_at(work, slot)) {
+    if (here) orders.look.push_back(slot.node_name);
+    return here;
+  }
+  // Our own drain ends with its cause; an admin's stays.
+  const bool due = here || (slurm::read_state(view.state).draining && has_own_reason(view));
+  if (due) orders.release.push_back(slot.node_name);
+  return due;
+}
+
+bool drain(const Slot& slot, const slurm::NodeFacts& facts, Orders& orders) {
+  if (facts.draining || facts.down) return false;
+  (slot.wanted ? orders.replace : orders.drain).push_back(slot.node_name);
+  return true;
+}
+
+bool check(const Slot& slot, const slurm::NodeFacts& facts, Orders& orders) {
+  if (facts.draining || facts.down) return false;
+  orders.check.push_back(slot.node_name);
+  return true;
+}
+
+bool admit(Work& work, const Slot& slot, const agent::NodeView& view, Orders& orders) {
+  if (!slot.wanted) return false;
+  const slurm::NodeFacts facts = slurm::read_state(view.state);
+  const bool own = has_own_reason(view);
+  const bool out = own && is_to_be_kept_out(slot);
+  const bool back = view.reason == kChecking && facts.draining && !is_to_be_kept_out(slot);
+  const bool shut = facts.down || facts.failing || has_own_drain(view);  // IDLE ends all of them
+  const bool in = shut && own && registered(view, slot) && !is_held(slot, view) && placed(work, slot);
+  if (out) orders.keep_out[slot.node_name] = fmt::format("{}{}", kKeptOut, slot.check->reason);
+  if (back) orders.give_back.push_back(slot.node_name);
+  if (in) orders.admit.push_back(slot.node_name);
+  return out || back || in;
+}
+
+// False: the slot waits for nothing of slurmctld's, as things are.
+bool order(Work& work, const Slot& slot, Orders& orders) {
+  if (!is_compute(work, slot)) return false;
+  const agent::NodeView* view = view_of(work, slot.node_name);
+  if (!view) return look_for(work, slot, orders);
+  if (is_leaving(slot)) return release(work, slot, *view, orders);
+  if (slot.state == SlotState::Draining) return drain(slot, slurm::read_state(view->state), orders);
+  if (slot.state == SlotState::Checking) return check(slot, slurm::read_state(view->state), orders);
+  return slot.state == SlotState::Joining && admit(work, slot, *view, orders);
+}
+
+}  // namespace
+
+Orders orders_due(Work& work) {
+  Orders orders;
+  std::erase_if(work.observed.to_order, [&](const SlotId& id) {
+    const Slot* slot = work.slot(id);
+    return !slot || !order(work, *slot, orders);
+  });
+  for (const SlotId& id : work.observed.suspects)
+    if (const Slot* slot = work.slot(id)) orders.look.push_back(slot->node_name);
+  return orders;
 }
 
 std::vector<std::string> to_watch(Work& work) {

@@ -37,19 +37,20 @@ std::string foreign_reason(const Work& work, const std::string& node);
 
 // A Ready slot that slurmctld has forgotten: it restarted from a state older than the node's admission.
 bool forgotten(const Work& work, const Slot& slot);
-// Nodes to be read before anything is said about them: they leave or seem to be forgotten, and the last look is older.
-std::vector<std::string> to_look_at(Work& work);
 // Asks the slurmd of a slot that should have registered to do so.
 void call_again(Work& work, const Slot& slot);
 
 // Nodes that wait for an order of ours, by what it is.
-std::vector<std::string> to_release(Work& work);
-std::vector<std::string> to_drain(Work& work, bool wanted);  // those of slots that stay, or that do not
-std::vector<std::string> to_admit(Work& work);
-// Of deep health checks: to be drained, to be given back, to be kept out with this reason.
-std::vector<std::string> to_check(Work& work);
-std::vector<std::string> to_give_back(Work& work);
-std::map<std::string, std::string> to_keep_out(Work& work);
+struct Orders {
+  std::vector<std::string> look;  // before anything is said: they leave or seem forgotten, and the last look is older
+  std::vector<std::string> release;
+  std::vector<std::string> drain, replace;  // of slots that go, and of those that stay
+  std::vector<std::string> admit;
+  std::vector<std::string> check, give_back;    // of deep health checks: to be drained, to be used again,
+  std::map<std::string, std::string> keep_out;  // and to be kept out, with this reason
+};
+// Of the slots that something has happened to since, or that still wait.
+Orders orders_due(Work& work);
 // Nodes whose next change somebody waits for: looked at closely.
 std::vector<std::string> to_watch(Work& work);
 
