@@ -208,11 +208,38 @@ void Machine::next_command() {
   const Millis takes = long_one ? nature_.time.between(pace_.setup_from, pace_.setup_to)
                                 : nature_.time.between(pace_.slurm_from, pace_.slurm_to);
   later(takes, [this, command] {
-    carry_out(command);
-    acknowledged_ = command.sequence;
-    flush(false);
-    next_command();
+    const auto finish = [this, command] {
+      carry_out(command);
+      acknowledged_ = command.sequence;
+      flush(false);
+      next_command();
+    };
+    if (command.setup || command.hosts)
+      bring_hosts(finish);
+    else
+      finish();
   });
+}
+
+void Machine::bring_hosts(std::function<void()> done) {
+  call(
+      "/hosts", "{}", kCallTimeout,
+      [this, done](const http::Response& response) {
+        hosts_pause_ = Millis(0);
+        if (pace_.keeps_hosts) {
+          hosts_.clear();
+          const auto answer = from_json<agent::HostsAnswer>(parse_json(response.body).value()).value();
+          for (const auto& entry : answer.hosts) hosts_[entry.name] = entry.address;
+        }
+        done();
+      },
+      [this, done](bool refused) { later(grow(hosts_pause_, refused), [this, done] { bring_hosts(done); }); });
+}
+
+void Machine::change_hosts(const agent::HostsDelta& delta) {
+  if (!pace_.keeps_hosts) return;
+  for (const auto& name : delta.drop) hosts_.erase(name);
+  for (const auto& entry : delta.put) hosts_[entry.name] = entry.address;
 }
 
 void Machine::carry_out(const agent::Command& command) {
@@ -227,6 +254,7 @@ void Machine::carry_out(const agent::Command& command) {
   } else {
     if (command.watch && std::exchange(closely_, *command.watch).empty()) look_closely();
     if (command.call_again) try_to_register();
+    if (command.hosts_delta) change_hosts(*command.hosts_delta);
     outbox_->add_result({command.id, true, "", {}});
   }
   news_ = true;  // now: a look at Slurm, on the way, flushes what there was before

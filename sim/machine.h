@@ -4,6 +4,8 @@
 #pragma once
 
 #include <deque>
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -22,6 +24,7 @@ struct MachinePace {
   Millis slurm_from{10}, slurm_to{200};
   Millis register_every{1'000};
   engine::AgentPace agent;
+  bool keeps_hosts = true;  // its /etc/hosts: n names on n machines
 };
 
 class Machine : public std::enable_shared_from_this<Machine> {
@@ -44,6 +47,8 @@ class Machine : public std::enable_shared_from_this<Machine> {
   [[nodiscard]] const MachineId& id() const { return id_; }
   [[nodiscard]] const std::string& node() const { return request_.host_name; }
   [[nodiscard]] const std::string& address() const { return address_; }
+  // Its /etc/hosts: name → address.
+  [[nodiscard]] const std::map<std::string, std::string>& hosts() const { return hosts_; }
   [[nodiscard]] const LaunchRequest& request() const { return request_; }
 
  private:
@@ -58,6 +63,8 @@ class Machine : public std::enable_shared_from_this<Machine> {
   void poll_failed(bool refused);
   void take(const std::string& body);
   void next_command();
+  void bring_hosts(std::function<void()> done);
+  void change_hosts(const agent::HostsDelta& delta);
   void carry_out(const agent::Command& command);
   agent::CommandResult set_up(const agent::Command& command);
   void flush(bool heartbeat);
@@ -82,6 +89,7 @@ class Machine : public std::enable_shared_from_this<Machine> {
   bool has_files_ = false;         // a controller's, in /etc/slurm
   const Millis clock_ahead_;
   bool registered_ = false;
+  std::map<std::string, std::string> hosts_;
 
   // The agent.
   int run_ = 0;
@@ -98,6 +106,7 @@ class Machine : public std::enable_shared_from_this<Machine> {
   std::int64_t seen_ = 0;  // version of Slurm's nodes that the outbox has
   bool reporting_ = false;
   Millis poll_pause_{0};
+  Millis hosts_pause_{0};
   Millis report_pause_{0};
   std::string closely_;
 };

@@ -46,6 +46,7 @@ Simulation::Simulation(std::uint64_t seed, Options options)
       if (level != log::Level::kDebug) nature_.log("log: {}", text);
     });
   network_.slowest = options_.network_slowest;
+  options_.machines.keeps_hosts = options_.checks;
   checks_.on_commit = options_.committed;
   cloud_.on_made = [this](const Cloud::Made& made) { machine_made(made); };
   cloud_.on_reboot = [this](const Cloud::Made& made) { machines_.at(made.provided.machine.id)->reboot(); };
@@ -394,6 +395,7 @@ bool Simulation::all_is_well(std::string* why) const {
                                   in_slurm(state->cluster.id, slot.node_name)),
                false;
     }
+    if (!names_resolve(*state, why)) return false;
   }
   for (const auto& [type, count] : missing)
     if (const int all = cloud_.capacity(type); cloud_.running(type) < all)
@@ -402,6 +404,19 @@ bool Simulation::all_is_well(std::string* why) const {
   if (cloud_.all_alive().size() != slots)
     return *why = fmt::format("{} machines run for {} slots", cloud_.all_alive().size(), slots), false;
   if (clusters.size() > user_.wishes().size()) return *why = "there are clusters that nobody wants", false;
+  return true;
+}
+
+// Every machine of the cluster knows the address of every other, and of none that is gone.
+bool Simulation::names_resolve(const ClusterState& state, std::string* why) const {
+  std::map<std::string, std::string> addresses;
+  for (const auto& [id, slot] : state.slots)
+    if (slot.machine) addresses[slot.node_name] = slot.machine->address;
+  for (const auto& [id, slot] : state.slots)
+    if (slot.machine && machines_.at(slot.machine->id)->hosts() != addresses)
+      return *why = fmt::format("{} of {} knows {} names, and there are {}", slot.node_name, state.cluster.name,
+                                machines_.at(slot.machine->id)->hosts().size(), addresses.size()),
+             false;
   return true;
 }
 

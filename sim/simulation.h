@@ -91,7 +91,6 @@ class Simulation {
   void machine_made(const Cloud::Made& made);
   void machine_died(const Cloud::Made& made);
   void machine_terminated(const Cloud::Made& made);
-  std::shared_ptr<Machine> machine(const MachineId& id) const;
   void ping_nodes();
 
   // ---- what happens by chance ----
@@ -110,10 +109,11 @@ class Simulation {
   bool stays();
   bool goes();
   [[nodiscard]] bool all_is_well(std::string* why) const;
+  [[nodiscard]] bool names_resolve(const ClusterState& state, std::string* why) const;
   [[nodiscard]] std::string in_slurm(const ClusterId& cluster, const std::string& node) const;
   void look_at_the_disk();
 
-  const Options options_;
+  Options options_;
   Nature nature_;
   Cloud cloud_{nature_};
   std::map<ClusterId, Slurm> slurms_;

@@ -17,6 +17,7 @@ namespace {
 
 constexpr Millis kFirstPause{50};
 constexpr Millis kLongestPause{2000};
+constexpr Millis kHostsTime{60'000};            // the control plane may be on its way back
 constexpr Millis kLongestRefusedPause{10'000};  // a control plane that refuses us must not be pestered
 
 // Waits before the next try after a failure; says so once, not at every try.
@@ -108,11 +109,11 @@ std::optional<CommandResult> Agent::carry_out(const Command& command) {
   CommandResult result{command.id, true, "", {}};
   Result<void> done;
   if (command.setup) {
-    done = set_up(*command.setup, {daemons_, slurm_folder_, run_, lifecycle_});
+    done = bring_hosts().and_then([&] { return set_up(*command.setup, {daemons_, slurm_folder_, run_, lifecycle_}); });
     if (done && command.setup->role == NodeType::Controller && !watch_)
       watch_.emplace(run_, [this](const auto& nodes, bool all) { outbox_.set_nodes(nodes, all); });
   } else if (command.hosts) {
-    done = set_hosts(*command.hosts);
+    done = bring_hosts();
   } else if (command.hosts_delta) {
     done = change_hosts(*command.hosts_delta);
   } else if (command.extra) {
@@ -136,6 +137,12 @@ std::optional<CommandResult> Agent::carry_out(const Command& command) {
   result.ok = false;
   result.error = done.error().message;
   return result;
+}
+
+Result<void> Agent::bring_hosts() {
+  const auto hosts = ask_for(kHostsTime, [this] { return link_->hosts(); });
+  if (!hosts) return fail(hosts.error().code, "the names of the cluster's machines: {}", hosts.error().message);
+  return set_hosts(*hosts);
 }
 
 Result<void> Agent::carry_out_slurm(const std::vector<SlurmStep>& steps, std::vector<SlurmStepResult>& results) {

@@ -36,6 +36,7 @@ class Agent {
   void take(const NextAnswer& answer);
   // Nothing: the result comes later.
   std::optional<CommandResult> carry_out(const Command& command);
+  Result<void> bring_hosts();
   Result<void> carry_out_slurm(const std::vector<SlurmStep>& steps, std::vector<SlurmStepResult>& results);
 
   const std::string boot_;

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <thread>
 
 #include "base/clock.h"
 #include "base/random.h"
+#include "base/result.h"
 
 namespace espalier::agent {
 
@@ -26,5 +28,18 @@ class Backoff {
   Millis next_;
   Random random_;
 };
+
+// Asks until there is an answer, for so long at most. kInvalid and kPermission are answers: they would come again.
+template <typename Ask>
+auto ask_for(Millis length, Ask ask, Backoff pauses = {Millis(100), Millis(5000), Random::from_system()}) {
+  const auto give_up = std::chrono::steady_clock::now() + length;
+  for (;;) {
+    auto answer = ask();
+    if (answer || std::chrono::steady_clock::now() >= give_up) return answer;
+    const ErrorCode code = answer.error().code;
+    if (code == ErrorCode::kInvalid || code == ErrorCode::kPermission) return answer;
+    std::this_thread::sleep_for(pauses.next());
+  }
+}
 
 }  // namespace espalier::agent

@@ -87,20 +87,8 @@ Result<void> LifecycleRunner::run(const Lifecycle& lifecycle) {
   return put_folder(at(kStateFolder)).and_then([&] { return write_file(mark, lifecycle.digest + "\n"); });
 }
 
-Result<std::vector<ScriptFile>> LifecycleRunner::fetch(const std::string& digest) {
-  const auto give_up = std::chrono::steady_clock::now() + kFetchTime;
-  Backoff pauses(Millis(100), Millis(5000), Random::from_system());
-  for (;;) {
-    auto files = fetch_(digest);
-    if (files || std::chrono::steady_clock::now() >= give_up) return files;
-    const auto code = files.error().code;
-    if (code == ErrorCode::kInvalid || code == ErrorCode::kPermission) return files;
-    std::this_thread::sleep_for(pauses.next());
-  }
-}
-
 Result<void> LifecycleRunner::run_once(const Lifecycle& lifecycle) {
-  auto files = fetch(lifecycle.digest);
+  auto files = ask_for(kFetchTime, [&] { return fetch_(lifecycle.digest); });
   if (!files) return fail(files.error().code, "its files could not be fetched: {}", files.error().message);
   if (!lifecycle.folder.starts_with("/tmp/"))
     return fail(ErrorCode::kInvalid, "its folder {} is not below /tmp", lifecycle.folder);

@@ -32,7 +32,6 @@ class LifecycleRunner {
   [[nodiscard]] std::filesystem::path at(const std::filesystem::path& path) const {
     return root_ / path.relative_path();
   }
-  Result<std::vector<ScriptFile>> fetch(const std::string& digest);
   Result<void> run_once(const Lifecycle& lifecycle);
   Result<int> spawn_and_wait(const Lifecycle& lifecycle, const std::filesystem::path& folder);
 

@@ -93,6 +93,14 @@ Result<std::vector<ScriptFile>> Link::fetch(const std::string& digest) {
   return std::move(files->files);
 }
 
+Result<std::vector<HostEntry>> Link::hosts() {
+  auto answer = call(next_client_, "/hosts", json::object(), kFetchTimeout);
+  if (!answer) return tl::unexpected(answer.error());
+  auto read = from_json<HostsAnswer>(*answer);
+  if (!read) return tl::unexpected(read.error());
+  return std::move(read->hosts);
+}
+
 Result<void> Link::renew() {
   auto identity = new_identity();
   if (!identity) return tl::unexpected(identity.error());

@@ -46,6 +46,8 @@ class Link {
   Result<void> renew();
   // On the thread of next(). kNotFound: the control plane has not got it now.
   Result<std::vector<ScriptFile>> fetch(const std::string& digest);
+  // The same for the machines of the cluster.
+  Result<std::vector<HostEntry>> hosts();
 
  private:
   Link(UserData user_data, const BaseUrl& base, std::filesystem::path credential_file, std::string slurm);

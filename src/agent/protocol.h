@@ -5,6 +5,7 @@
 //   POST /next    NextCall   → NextAnswer   long poll: waits up to kLongPoll for commands
 //   POST /renew   RenewCall  → Enrolled     another credential, good with the certificate that it names
 //   POST /fetch   FetchCall  → FetchAnswer  the files of a Lifecycle; 404: ask again later
+//   POST /hosts   {}         → HostsAnswer  the machines of its cluster, as they are now; 404: ask again later
 //
 // All but /enrol carry `Authorization: Bearer <credential>`. Commands have a sequence number that grows within one
 // run of the control plane (`boot`); the agent acknowledges with the next call what it has taken. Delivery is at least
@@ -89,21 +90,21 @@ struct Lifecycle {
 BOOST_DESCRIBE_STRUCT(Lifecycle, (), (hook, digest, folder, script, environment, time_limit, config))
 inline constexpr const char* kLifecycleLog = "/var/log/provision/provisioning.log";
 
-// Makes the machine what it should be: hosts, munge, files, daemons. Idempotent: what is already so stays untouched,
-// a running slurmd or slurmctld is never restarted by it. Done: a controller's slurmctld answers; a compute machine's
-// slurmd is being looked after (it waits for the controller as long as it takes; see DaemonView and the node's state).
+// Makes the machine what it should be: hosts (fetched first), munge, files, daemons. Idempotent: what is so stays as it
+// is, a running slurmd or slurmctld is never restarted by it. Done: a controller's slurmctld answers; a compute
+// machine's slurmd is being looked after (it waits for the controller as long as it takes; see DaemonView and the
+// node's state).
 struct Setup {
   NodeType role = NodeType::Compute;
   std::string cluster_name;
   std::string node_name;
   std::string munge_key;  // base64; secret
   HostEntry controller;
-  std::vector<HostEntry> hosts;   // the marked block of /etc/hosts
   std::vector<ConfigFile> files;  // controller only: /etc/slurm
   std::vector<ConfigFile> extra;  // any machine: whole paths below kExtraFolders, before the daemons
   std::optional<Lifecycle> lifecycle;
 };
-BOOST_DESCRIBE_STRUCT(Setup, (), (role, cluster_name, node_name, munge_key, controller, hosts, files, extra, lifecycle))
+BOOST_DESCRIBE_STRUCT(Setup, (), (role, cluster_name, node_name, munge_key, controller, files, extra, lifecycle))
 // Where `extra` may write: the control plane, too, is not trusted with the whole machine by mistake.
 inline constexpr const char* kExtraFolders[] = {"/etc/slurm", "/etc/nvidia-imex"};
 
@@ -157,8 +158,8 @@ struct Command {
   std::int64_t sequence = 0;
   std::string id;
   std::optional<Setup> setup;
-  std::optional<std::vector<HostEntry>> hosts;   // replaces the marked block of /etc/hosts
-  std::optional<HostsDelta> hosts_delta;         // changes it; the whole block comes with Setup or `hosts` first
+  std::optional<bool> hosts;                     // fetch /hosts: it replaces the marked block of /etc/hosts
+  std::optional<HostsDelta> hosts_delta;         // changes it; the whole block was fetched before
   std::optional<std::vector<ConfigFile>> extra;  // as in Setup
   std::optional<std::vector<SlurmStep>> slurm;   // controller only: in order, stops at the first failure
   std::optional<std::string> watch;              // controller only: host list to look at closely ("" → none)
@@ -245,5 +246,11 @@ struct FetchAnswer {
   std::vector<ScriptFile> files;
 };
 BOOST_DESCRIBE_STRUCT(FetchAnswer, (), (files))
+
+// Not part of Setup: for n machines that would be n lists of n, made and encoded each.
+struct HostsAnswer {
+  std::vector<HostEntry> hosts;  // sorted by name
+};
+BOOST_DESCRIBE_STRUCT(HostsAnswer, (), (hosts))
 
 }  // namespace espalier::agent

@@ -164,9 +164,8 @@ Result<void> change_hosts(const HostsDelta& delta) {
 }
 
 Result<void> set_up(const Setup& setup, const Surroundings& with) {
-  return in_order([&] { return set_hosts(setup.hosts); }, [&] { return put_extra_files(setup.extra); },
-                  [&] { return make_log_folder(setup.role); }, [&] { return set_up_munge(setup, with.daemons); },
-                  [&] { return set_up_role(setup, with); },
+  return in_order([&] { return put_extra_files(setup.extra); }, [&] { return make_log_folder(setup.role); },
+                  [&] { return set_up_munge(setup, with.daemons); }, [&] { return set_up_role(setup, with); },
                   [&] { return run_script(setup, LifecycleHook::OnInitComplete, with); });
 }
 

@@ -1,4 +1,4 @@
-// Makes the machine what a Setup says: names, munge, Slurm's files, the script OnCreate, Slurm's daemon last of all but
+// Makes the machine what a Setup says: munge, Slurm's files, the script OnCreate, Slurm's daemon last of all but
 // the script OnInitComplete.
 //
 // Idempotent. A running slurmctld or slurmd is never restarted by it. On a compute machine it returns when slurmd is

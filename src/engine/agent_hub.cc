@@ -59,6 +59,7 @@ void AgentHub::handle(http::Request request, http::Reply reply) {
   if (request.target == "/report") return report(*machine, request, reply);
   if (request.target == "/renew") return renew(*machine, request, reply);
   if (request.target == "/fetch") return fetch(request, reply);
+  if (request.target == "/hosts") return hosts(*machine, reply);
   reply(refusal(404, "no such path"));
 }
 
@@ -216,6 +217,12 @@ void AgentHub::fetch(const http::Request& request, const http::Reply& reply) {
     if (kept != bundles_.end()) found = kept->second;
   }
   if (!found) return reply(refusal(404, "these scripts are not at hand now"));
+  reply({200, {{"Content-Type", "application/json"}}, *found});
+}
+
+void AgentHub::hosts(const MachineId& machine, const http::Reply& reply) {
+  const auto found = listener_->hosts(machine);
+  if (!found) return reply(refusal(404, "the machines of this cluster are not known yet"));
   reply({200, {{"Content-Type", "application/json"}}, *found});
 }
 

@@ -32,6 +32,8 @@ class AgentListener {
   virtual void agent_renews(const MachineId& machine, const std::string& certificate, EnrolReply reply) = 0;
   // The machine that a credential speaks for.
   virtual std::optional<MachineId> authenticate(const std::string& credential, const std::string& certificate) = 0;
+  // A HostsAnswer in JSON, for a machine that authenticated; null: there is none yet.
+  virtual std::shared_ptr<const std::string> hosts(const MachineId& machine) = 0;
   virtual void agent_here(const MachineId& machine) = 0;
   virtual void agent_reports(const MachineId& machine, agent::Report report) = 0;
   // What the machine says of itself is not what it said before.
@@ -94,6 +96,7 @@ class AgentHub {
   void next(const MachineId& machine, const http::Request& request, http::Reply reply);
   void renew(const MachineId& machine, const http::Request& request, const http::Reply& reply);
   void fetch(const http::Request& request, const http::Reply& reply);
+  void hosts(const MachineId& machine, const http::Reply& reply);
   void report(const MachineId& machine, const http::Request& request, const http::Reply& reply);
   // The machine calls. True: it was silent.
   bool hear(Session& session);

@@ -29,6 +29,7 @@ class Listener final : public AgentListener {
   std::optional<MachineId> authenticate(const std::string& credential, const std::string& certificate) override {
     return credential == "good" && certificate == expected_certificate ? std::optional(kMachine) : std::nullopt;
   }
+  std::shared_ptr<const std::string> hosts(const MachineId&) override { return list; }
   void agent_here(const MachineId& machine) override { here.push_back(machine); }
   void agent_reports(const MachineId&, agent::Report report) override { reports.push_back(std::move(report)); }
   void agent_health(const MachineId&, agent::Health health) override { healths.push_back(std::move(health)); }
@@ -39,6 +40,7 @@ class Listener final : public AgentListener {
   std::string expected_certificate;
   std::vector<agent::Enrol> enrolled;
   std::vector<std::pair<MachineId, std::string>> renewed;
+  std::shared_ptr<const std::string> list;
   std::vector<MachineId> here;
   std::vector<agent::Report> reports;
   std::vector<agent::Health> healths;
@@ -281,6 +283,14 @@ TEST_F(AgentHubTest, ScriptsAreFetchedByTheirDigest) {
   EXPECT_EQ(status_of(fetch("d1")), 200) << "offered again it is new";
   agent_.credential = "bad";
   EXPECT_EQ(status_of(fetch("d1")), 401);
+}
+
+TEST_F(AgentHubTest, HostsAreFetchedAsTheyAreNow) {
+  EXPECT_EQ(status_of(agent_.post("/hosts", "{}")), 404) << "not known yet";
+  listener_.list = std::make_shared<const std::string>(R"({"hosts":[]})");
+  EXPECT_EQ(body_of(agent_.post("/hosts", "{}")), R"({"hosts":[]})");
+  agent_.credential = "bad";
+  EXPECT_EQ(status_of(agent_.post("/hosts", "{}")), 401);
 }
 
 class SilenceTest : public AgentHubTest {

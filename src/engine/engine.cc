@@ -389,6 +389,13 @@ void Engine::agent_renews(const MachineId& machine, const std::string& certifica
   post(actor, std::move(input));
 }
 
+std::shared_ptr<const std::string> Engine::hosts(const MachineId& machine) {
+  const ActorPtr actor = actor_of(machine);
+  if (!actor) return nullptr;
+  const std::lock_guard lock(actor->state_mutex);
+  return actor->observed.hosts.encoded();
+}
+
 void Engine::agent_here(const MachineId& machine) { post_to_machine(machine, reconcile::AgentHere{machine}); }
 
 void Engine::agent_reports(const MachineId& machine, agent::Report report) {

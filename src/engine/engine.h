@@ -78,6 +78,7 @@ class Engine final : public Clusters, public AgentListener {
   void agent_enrols(const agent::Enrol& enrol, const std::string& certificate, EnrolReply reply) override;
   std::optional<MachineId> authenticate(const std::string& credential, const std::string& certificate) override;
   void agent_renews(const MachineId& machine, const std::string& certificate, EnrolReply reply) override;
+  std::shared_ptr<const std::string> hosts(const MachineId& machine) override;
   void agent_here(const MachineId& machine) override;
   void agent_reports(const MachineId& machine, agent::Report report) override;
   void agent_health(const MachineId& machine, agent::Health health) override;

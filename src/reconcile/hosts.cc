@@ -10,6 +10,9 @@ namespace espalier::reconcile {
 
 namespace {
 
+// A longer one is sent to nobody: the whole list is encoded once for all.
+constexpr std::size_t kMostTold = 64;
+
 agent::HostsDelta difference(const HostsBook::Hosts& from, const HostsBook::Hosts& to) {
   agent::HostsDelta delta;
   auto old = from.begin();
@@ -39,10 +42,10 @@ void tell(Work& work, const MachineId& machine, std::map<std::int64_t, std::opti
   if (is_new) delta->second = book.since(has);
   has = book.version();
   agent::Command command;
-  if (delta->second)
+  if (delta->second && delta->second->put.size() + delta->second->drop.size() <= kMostTold)
     command.hosts_delta = *delta->second;
   else
-    command.hosts = book.all();
+    command.hosts = true;
   work.send(machine, std::move(command));
 }
 
@@ -53,8 +56,15 @@ bool HostsBook::update(Hosts hosts) {
   changes_.push_back(difference(hosts_, hosts));
   if (changes_.size() > kKept) changes_.pop_front();
   hosts_ = std::move(hosts);
+  encoded_.reset();
   ++version_;
   return true;
+}
+
+std::shared_ptr<const std::string> HostsBook::encoded() {
+  if (!encoded_ && version_ > 0)
+    encoded_ = std::make_shared<const std::string>(json::serialize(to_json(agent::HostsAnswer{hosts_})));
+  return encoded_;
 }
 
 std::optional<agent::HostsDelta> HostsBook::since(std::int64_t version) const {

@@ -1,12 +1,14 @@
 // /etc/hosts of a cluster's machines: every machine resolves every other by name.
 //
-// A machine gets the whole list with its setup and then only what changed since, so that one node more costs a cluster
-// of n machines n short messages.
+// A machine fetches the whole list before its setup, and then is told what changed since, so that one node more costs a
+// cluster of n machines n short messages.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "agent/protocol.h"
@@ -22,7 +24,8 @@ class HostsBook {
 
   // False when nothing changed.
   bool update(Hosts hosts);
-  [[nodiscard]] const Hosts& all() const { return hosts_; }
+  // As an agent::HostsAnswer, made once a version; null before the first.
+  std::shared_ptr<const std::string> encoded();
   [[nodiscard]] std::int64_t version() const { return version_; }
   // What leads from that version to now; nothing when it is too long ago, or 0: none at all.
   [[nodiscard]] std::optional<agent::HostsDelta> since(std::int64_t version) const;
@@ -33,9 +36,10 @@ class HostsBook {
   Hosts hosts_;
   std::int64_t version_ = 0;
   std::deque<agent::HostsDelta> changes_;  // the last of them leads to version_
+  std::shared_ptr<const std::string> encoded_;
 };
 
-// The list for a setup; the bigger the cluster, the more seldom it is made again.
+// The list as machines fetch it; the bigger the cluster, the more seldom it is made again.
 const HostsBook& hosts_now(Work& work);
 // Tells machines that are set up what changed, when it has been quiet for a while.
 void spread_hosts(Work& work);

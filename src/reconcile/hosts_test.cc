@@ -31,6 +31,17 @@ TEST(HostsBook, NoChangeIsNoVersion) {
   EXPECT_EQ(book.version(), 2);
 }
 
+TEST(HostsBook, IsEncodedOnceAVersion) {
+  HostsBook book;
+  EXPECT_FALSE(book.encoded());
+  book.update({{"a", "10.0.0.1"}});
+  const auto encoded = book.encoded();
+  EXPECT_EQ(*encoded, R"({"hosts":[{"name":"a","address":"10.0.0.1"}]})");
+  EXPECT_EQ(book.encoded(), encoded) << "the same text, not another like it";
+  book.update({});
+  EXPECT_EQ(*book.encoded(), R"({"hosts":[]})");
+}
+
 TEST(HostsBook, WhoHasNothingGetsAll) {
   HostsBook book;
   book.update({{"a", "10.0.0.1"}});

@@ -119,6 +119,7 @@ class Listener final : public engine::AgentListener {
   std::optional<MachineId> authenticate(const std::string& credential, const std::string&) override {
     return MachineId(credential);
   }
+  std::shared_ptr<const std::string> hosts(const MachineId&) override { return nullptr; }
   void agent_here(const MachineId&) override { ++here; }
   void agent_reports(const MachineId&, agent::Report) override { ++reports; }
   void agent_silent(const MachineId&, Time) override { ++silent; }

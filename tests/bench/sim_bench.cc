@@ -27,7 +27,7 @@ class QuickWorld {
     options.checks = false;
     options.counters = &counters_;
     options.calls.at_once = true;
-    options.machines = {Millis(0), Millis(0), Millis(0), Millis(0), Millis(0), Millis(0), Millis(100)};
+    options.machines = {Millis(0), Millis(0), Millis(0), Millis(0), Millis(0), Millis(0), Millis(100), {}};
     options.network_slowest = Millis(0);
     world_.emplace(1, options);
     world_->user().watches = false;  // of 30,000 events at once the oldest are pruned before they are watched
