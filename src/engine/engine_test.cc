@@ -479,9 +479,10 @@ TEST_F(EngineTest, MachineThatCannotBeSetUpIsReplaced) {
 
 TEST_F(EngineTest, MachineThatEndsIsReplaced) {
   const ClusterId cluster = create();
-  controller_up(cluster);
+  FakeAgent controller = controller_up(cluster);
   const Slot before = slot(cluster, "cpu-1");
   provider_.end(before.machine->id);
+  works(controller);  // its node is let go
   pass(5 * kSecond);
   const Slot after = slot(cluster, "cpu-1");
   EXPECT_EQ(after.id, before.id);

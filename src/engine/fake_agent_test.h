@@ -1,15 +1,18 @@
-// A machine's agent as the hub hears it: JSON in, JSON out, on the test's thread. It carries nothing out.
+// A machine's agent as the hub hears it: JSON in, JSON out, on the test's thread. It carries nothing out. A
+// controller's slurmctld shows all nodes that its first files declare, down and without an address.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <optional>
+#include <regex>
 #include <string>
 #include <vector>
 
 #include "agent/protocol.h"
 #include "engine/agent_hub.h"
+#include "slurm/hostlist.h"
 
 namespace espalier::engine {
 
@@ -45,7 +48,9 @@ class FakeAgent {
     agent::Report all;
     all.boot = boot;
     all.results = {{command.id, ok, error, {}}};
-    if (command.slurm) all.results[0].steps.resize(command.slurm->size(), {ok, ""});
+    if (command.setup) note_nodes(command.setup->files);
+    for (const auto& step : command.slurm.value_or(std::vector<agent::SlurmStep>{}))
+      all.results[0].steps.push_back({ok, step.kind == agent::SlurmStepKind::ReadNodes ? nodes_ : ""});
     return report(all);
   }
 
@@ -79,8 +84,18 @@ class FakeAgent {
   std::int64_t acknowledged = 0;
 
  private:
+  void note_nodes(const std::vector<agent::ConfigFile>& files) {
+    static const std::regex declared("NodeName=(\\S+)");
+    for (const auto& file : files)
+      for (auto it = std::sregex_iterator(file.text.begin(), file.text.end(), declared); it != std::sregex_iterator();
+           ++it)
+        for (const auto& node : slurm::expand(it->str(1)).value_or(std::vector<std::string>{}))
+          nodes_ += node + "|down|0.0.0.0|espalier:waiting\n";
+  }
+
   AgentHub* hub_;
   std::string machine_;
+  std::string nodes_;  // as scontrol lists them
 };
 
 inline int status_of(const FakeAgent::Answer& answer) { return *answer ? (*answer)->status : 0; }
