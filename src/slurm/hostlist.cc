@@ -10,6 +10,7 @@ namespace espalier::slurm {
 namespace {
 
 constexpr std::size_t kMaxNames = 65'536;
+constexpr std::size_t kMaxLength = 255;  // of a host's name
 // Slurm counts in 64 bits; 18 digits always fit. Digits before them belong to the prefix.
 constexpr std::size_t kMaxDigits = 18;
 
@@ -71,27 +72,33 @@ std::uint64_t number_of(std::string_view digits) {
 // What the bracket range that started with `first` prints for `value`.
 std::string padded(std::uint64_t value, std::size_t width) { return fmt::format("{:0{}}", value, width); }
 
-// One item of a host list, such as "rack[1-2]n[01-10]", while it is read.
+// One item of a host list, such as "rack[1-2]n[01-10]", while it is read: what may stand at each of its parts. Names
+// are made when all is known to be within bounds, so that the cost is that of the answer.
 class Item {
  public:
   Item(std::string_view text, std::size_t room) : text_(text), room_(room) {}
 
   Result<std::vector<std::string>> expand() {
-    names_ = {""};
     while (at_ < text_.size()) {
-      if (text_[at_] == '[') {
-        if (auto ok = bracket(); !ok) return tl::unexpected(ok.error());
-      } else if (text_[at_] == ']') {
-        return error("a ']' without '['");
-      } else {
-        for (auto& name : names_) name += text_[at_];
-        ++at_;
+      if (text_[at_] == ']') return error("a ']' without '['");
+      if (text_[at_] != '[') {
+        literal();
+      } else if (auto ok = bracket(); !ok) {
+        return tl::unexpected(ok.error());
       }
+      if (longest_ > kMaxLength) return error(fmt::format("a name of more than {} characters", kMaxLength));
     }
-    return std::move(names_);
+    return names();
   }
 
  private:
+  void literal() {
+    const auto end = std::min(text_.find_first_of("[]", at_), text_.size());
+    parts_.push_back({std::string(text_.substr(at_, end - at_))});
+    longest_ += end - at_;
+    at_ = end;
+  }
+
   Result<void> bracket() {
     const auto close = text_.find(']', at_);
     if (close == std::string_view::npos) return error("a '[' without ']'");
@@ -103,8 +110,10 @@ class Item {
       if (comma == list.size()) break;
       list.remove_prefix(comma + 1);
     }
-    if (numbers.size() * names_.size() > room_) return error(fmt::format("more than {} names", kMaxNames));
-    multiply(numbers);
+    count_ *= numbers.size();
+    if (count_ > room_) return error(fmt::format("more than {} names", kMaxNames));
+    longest_ += std::ranges::max(numbers, {}, &std::string::size).size();
+    parts_.push_back(std::move(numbers));
     at_ = close + 1;
     return {};
   }
@@ -116,7 +125,8 @@ class Item {
     const auto is_number = [](std::string_view t) {
       return !t.empty() && t.size() <= kMaxDigits && std::ranges::all_of(t, is_digit);
     };
-    if (!is_number(low) || !is_number(high)) return error(fmt::format("'{}' is no number or range", text));
+    if (!is_number(low) || !is_number(high))
+      return error(fmt::format("'{}' is no number or range", text.substr(0, 80)));
     const auto first = number_of(low), last = number_of(high);
     if (first > last) return error(fmt::format("the range '{}' runs backwards", text));
     if (last - first >= room_ - std::min(room_, numbers.size()))
@@ -126,12 +136,17 @@ class Item {
   }
 
   // Leftmost bracket slowest, as slurmctld counts.
-  void multiply(const std::vector<std::string>& numbers) {
-    std::vector<std::string> product;
-    product.reserve(names_.size() * numbers.size());
-    for (const auto& name : names_)
-      for (const auto& number : numbers) product.push_back(name + number);
-    names_ = std::move(product);
+  [[nodiscard]] std::vector<std::string> names() const {
+    std::vector<std::string> out(count_);
+    for (std::size_t i = 0; i < count_; ++i) {
+      out[i].reserve(longest_);
+      std::size_t block = count_;  // how many names the choices up to here have in common
+      for (const auto& part : parts_) {
+        block /= part.size();
+        out[i] += part[i / block % part.size()];
+      }
+    }
+    return out;
   }
 
   [[nodiscard]] tl::unexpected<Error> error(std::string_view what) const {
@@ -142,7 +157,9 @@ class Item {
   std::string_view text_;
   std::size_t room_;
   std::size_t at_ = 0;
-  std::vector<std::string> names_;
+  std::size_t count_ = 1;
+  std::size_t longest_ = 0;
+  std::vector<std::vector<std::string>> parts_;
 };
 
 // The item at the front: up to a separator that is not within brackets.

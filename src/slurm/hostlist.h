@@ -10,7 +10,8 @@
 
 namespace espalier::slurm {
 
-// The names in order, duplicates kept. Bounded at 65,536 names (Slurm's node table). kInvalid with the place.
+// The names in order, duplicates kept. Bounded at 65,536 names (Slurm's node table) of 255
+// characters. kInvalid with the place.
 Result<std::vector<std::string>> expand(std::string_view hostlist);
 // The shortest usual form, sorted by prefix, then by number; duplicates dropped. Leading zeros are kept apart.
 std::string compress(const std::vector<std::string>& names);
