@@ -80,6 +80,8 @@ class Walk {
     if (!expect(value.is_array(), value, path, "Member must be a list")) return;
     const auto& items = value.get_array();
     bounds(shape, static_cast<double>(items.size()), value, path, "length");
+    if (shape.max && items.size() > static_cast<std::size_t>(*shape.max))
+      return;  // else millions of items were looked at
     for (std::size_t i = 0; i < items.size(); ++i) {
       const auto at = fmt::format("{}.{}.member", path, i + 1);
       if (items[i].is_null())
@@ -101,7 +103,9 @@ class Walk {
 
   void map(const Shape& shape, const json::value& value, const std::string& path) {
     if (!expect(value.is_object(), value, path, "Member must be a map")) return;
-    bounds(shape, static_cast<double>(value.get_object().size()), value, path, "length");
+    const auto size = value.get_object().size();
+    bounds(shape, static_cast<double>(size), value, path, "length");
+    if (shape.max && size > static_cast<std::size_t>(*shape.max)) return;
     for (const auto& [key, item] : value.get_object()) {
       const auto at = path + "." + std::string(key);
       visit(api::shape(shape.key), json::string(key), at);

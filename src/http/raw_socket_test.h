@@ -15,9 +15,13 @@ namespace espalier::http {
 
 class RawSocket {
  public:
-  explicit RawSocket(std::uint16_t port) : fd_(socket(AF_INET, SOCK_STREAM, 0)) {
+  explicit RawSocket(std::uint16_t port, const char* from = "127.0.0.1") : fd_(socket(AF_INET, SOCK_STREAM, 0)) {
     const timeval patience{20, 0};  // a test that waits longer has failed
     setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    sockaddr_in own{};
+    own.sin_family = AF_INET;
+    own.sin_addr.s_addr = inet_addr(from);
+    bind(fd_, reinterpret_cast<sockaddr*>(&own), sizeof own);
     sockaddr_in to{};
     to.sin_family = AF_INET;
     to.sin_port = htons(port);

@@ -83,37 +83,58 @@ struct Core : std::enable_shared_from_this<Core> {
     const std::lock_guard lock(mutex);
     if (stopping || sessions.size() >= static_cast<std::size_t>(limits.connections)) return false;
     if (const auto of_peer = peers.find(peer);
-        of_peer != peers.end() && of_peer->second >= limits.connections_per_address)
+        of_peer != peers.end() && of_peer->second.connections >= limits.connections_per_address)
       return false;
-    ++peers[peer];
+    ++peers[peer].connections;
     return sessions.insert(session).second;
   }
   void remove(const std::shared_ptr<Session>& session, const std::string& peer) {
     const std::lock_guard lock(mutex);
     if (sessions.erase(session) == 0) return;
-    if (const auto of_peer = peers.find(peer); --of_peer->second == 0) peers.erase(of_peer);
+    --peers[peer].connections;
+    drop_if_gone(peer);
     if (sessions.empty()) all_gone.notify_all();
   }
-  // Whether the bodies that are held leave room for one more of so many bytes. Given back with give_back().
-  bool reserve(std::size_t bytes) {
-    if (body_bytes.fetch_add(bytes) + bytes <= limits.all_bodies_bytes) return true;
-    body_bytes -= bytes;
-    return false;
+  // Whether what is held of all bodies, and of those from this address, leaves room for so many bytes more. What has
+  // come is counted, not what is announced: to announce costs nothing. Given back with give_back().
+  bool hold(const std::string& peer, std::size_t bytes) {
+    const std::lock_guard lock(mutex);
+    if (body_bytes + bytes > limits.all_bodies_bytes) return false;
+    std::size_t& of_peer = peers[peer].body_bytes;
+    if (of_peer + bytes > limits.all_bodies_bytes / limits.share_of_address) return drop_if_gone(peer), false;
+    body_bytes += bytes;
+    of_peer += bytes;
+    return true;
   }
-  void give_back(std::size_t bytes) { body_bytes -= bytes; }
+  void give_back(const std::string& peer, std::size_t bytes) {
+    if (bytes == 0) return;
+    const std::lock_guard lock(mutex);
+    body_bytes -= bytes;
+    peers[peer].body_bytes -= bytes;
+    drop_if_gone(peer);
+  }
+  void drop_if_gone(const std::string& peer) {
+    const auto found = peers.find(peer);
+    if (found->second.connections == 0 && found->second.body_bytes == 0) peers.erase(found);
+  }
   void accept();
   void begin(tcp::socket socket);
 
   const Handler handler;
   const Limits limits;
+  // Before io, whose pending operations hold sessions to the last.
+  struct Peer {
+    int connections = 0;
+    std::size_t body_bytes = 0;
+  };
+  std::mutex mutex;
+  std::size_t body_bytes = 0;
+  std::map<std::string, Peer> peers;  // by address
   asio::io_context io;
   asio::executor_work_guard<asio::io_context::executor_type> work{io.get_executor()};  // long polls alone are no work
   tcp::acceptor acceptor{asio::make_strand(io)};
   asio::steady_timer accept_pause{acceptor.get_executor()};
   std::optional<asio::ssl::context> tls;
-  std::atomic<std::size_t> body_bytes = 0;
-  std::map<std::string, int> peers;  // how many sessions of each address
-  std::mutex mutex;
   std::condition_variable all_gone;
   bool stopping = false;
   std::set<std::shared_ptr<Session>> sessions;
@@ -145,7 +166,7 @@ class StreamSession final : public Session, public std::enable_shared_from_this<
  public:
   StreamSession(Stream stream, std::string peer, Core& core)
       : core_(core), stream_(std::move(stream)), deadline_(stream_.get_executor()), peer_(std::move(peer)) {}
-  ~StreamSession() override { core_.give_back(reserved_); }
+  ~StreamSession() override { core_.give_back(peer_, held_); }
 
   void start() override {
     asio::post(stream_.get_executor(), [self = this->shared_from_this()] {
@@ -216,7 +237,7 @@ class StreamSession final : public Session, public std::enable_shared_from_this<
   }
 
   void await_request() {
-    core_.give_back(std::exchange(reserved_, 0));
+    core_.give_back(peer_, std::exchange(held_, 0));
     if (last_) return farewell();
     parser_.emplace();
     parser_->body_limit(core_.limits.body_bytes);
@@ -239,21 +260,10 @@ class StreamSession final : public Session, public std::enable_shared_from_this<
     arm(core_.limits.read_timeout);
     wire::async_read_header(stream_, buffer_, *parser_, [self = this->shared_from_this()](error_code ec, std::size_t) {
       if (ec) return self->refuse(ec);
-      if (auto why = self->objection()) return self->refuse(std::move(*why));
+      if (auto why = ambiguity(self->parser_->get())) return self->refuse(std::move(*why));
       if (!beast::iequals(self->parser_->get()[wire::field::expect], "100-continue")) return self->read_body();
       self->send_continue();
     });
-  }
-
-  // Against the head of a request; takes the room for its body.
-  std::optional<Response> objection() {
-    if (auto why = ambiguity(parser_->get())) return why;
-    const auto length = parser_->content_length();
-    const auto wanted = length ? static_cast<std::size_t>(*length) : parser_->chunked() ? core_.limits.body_bytes : 0;
-    if (!core_.reserve(wanted))
-      return error_response(503, "ServiceUnavailable", "Too many requests are under way. Try again.");
-    reserved_ = wanted;
-    return std::nullopt;
   }
 
   void send_continue() {
@@ -264,9 +274,14 @@ class StreamSession final : public Session, public std::enable_shared_from_this<
   }
 
   void read_body() {
+    const std::size_t come = parser_->get().body().size();
+    if (!core_.hold(peer_, come - held_))
+      return refuse(error_response(503, "ServiceUnavailable", "Too many requests are under way. Try again."));
+    held_ = come;
     if (parser_->is_done()) return handle();
-    wire::async_read(stream_, buffer_, *parser_, [self = this->shared_from_this()](error_code ec, std::size_t) {
-      ec ? self->refuse(ec) : self->handle();
+    parser_->eager(false);  // every piece comes back here to be counted, also of a chunked body
+    wire::async_read_some(stream_, buffer_, *parser_, [self = this->shared_from_this()](error_code ec, std::size_t) {
+      ec ? self->refuse(ec) : self->read_body();
     });
   }
 
@@ -325,8 +340,8 @@ class StreamSession final : public Session, public std::enable_shared_from_this<
   bool refused_ = false;     // the request was not read to its end
   bool keep_alive_ = false;  // the client wants it
   const std::string peer_;
-  std::string certificate_;   // fingerprint of the other side's
-  std::size_t reserved_ = 0;  // of the bytes for all bodies
+  std::string certificate_;  // fingerprint of the other side's
+  std::size_t held_ = 0;     // of the bytes for all bodies
   beast::flat_buffer buffer_;
   std::optional<wire::request_parser<wire::string_body>> parser_;
   std::optional<wire::response<wire::string_body>> answer_;

@@ -51,6 +51,7 @@ struct Limits {
   std::size_t body_bytes = 4 << 20;                 // above: 413
   std::size_t header_bytes = 16 << 10;              // above: 431
   std::size_t all_bodies_bytes = 256 << 20;         // of all requests that are read or handled; above: 503
+  std::size_t share_of_address = 4;                 // one address may hold a fourth of them
   int connections = 20000;                          // above: new ones are closed at once
   int connections_per_address = 2000;               // the same
   std::chrono::milliseconds read_timeout{30'000};   // for one request to arrive whole: 408; for a TLS handshake: closed

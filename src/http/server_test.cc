@@ -187,13 +187,14 @@ TEST(Server, AnswersHaveADate) {
 // However many send long bodies: what is held of them at once is bounded.
 TEST(Server, BodiesOfAllTogetherAreBounded) {
   Held held;
-  const auto server = serve(held.handler(), {.body_bytes = 1000, .all_bodies_bytes = 1500});
+  const auto server = serve(held.handler(), {.body_bytes = 1000, .all_bodies_bytes = 1500, .share_of_address = 1});
   RawSocket first(server->port()), second(server->port()), chunked(server->port());
   first.send(post(std::string(1000, 'x')));
   const auto reply = held.take();  // it is being handled, and still counts
   second.send(post(std::string(501, 'x')));
   EXPECT_THAT(second.read_answer(), StartsWith("HTTP/1.1 503"));
-  chunked.send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n");
+  chunked.send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1f5\r\n" + std::string(501, 'x') +
+               "\r\n");
   EXPECT_THAT(chunked.read_answer(), StartsWith("HTTP/1.1 503"));
   reply({200, {}, ""});
   EXPECT_THAT(first.read_answer(), StartsWith("HTTP/1.1 200"));
@@ -202,6 +203,35 @@ TEST(Server, BodiesOfAllTogetherAreBounded) {
     held.take()({200, {}, ""});
     EXPECT_THAT(first.read_answer(), StartsWith("HTTP/1.1 200"));
   }
+}
+
+// Who only announces long bodies, from however many connections, keeps nobody out.
+TEST(Server, AnnouncedBodiesCostNothing) {
+  const auto server = serve(echo, {.body_bytes = 1000, .all_bodies_bytes = 1500, .share_of_address = 1});
+  std::vector<std::unique_ptr<RawSocket>> announce;
+  for (int i = 0; i < 10; ++i) {
+    announce.push_back(std::make_unique<RawSocket>(server->port()));
+    announce.back()->send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\nExpect: 100-continue\r\n\r\n");
+    EXPECT_THAT(announce.back()->read_answer(), StartsWith("HTTP/1.1 100"));
+  }
+  RawSocket other(server->port());
+  other.send(post(std::string(1000, 'x')));
+  EXPECT_THAT(other.read_answer(), StartsWith("HTTP/1.1 200"));
+}
+
+TEST(Server, BodiesOfOneAddressAreBounded) {
+  Held held;
+  const auto server = serve(held.handler(), {.body_bytes = 1000, .all_bodies_bytes = 4000});
+  RawSocket first(server->port()), second(server->port()), elsewhere(server->port(), "127.0.0.2");
+  first.send(post(std::string(900, 'x')));
+  const auto reply = held.take();
+  second.send(post(std::string(200, 'x')));
+  EXPECT_THAT(second.read_answer(), StartsWith("HTTP/1.1 503"));
+  elsewhere.send(post(std::string(900, 'x')));
+  held.take()({200, {}, ""});
+  EXPECT_THAT(elsewhere.read_answer(), StartsWith("HTTP/1.1 200"));
+  reply({200, {}, ""});
+  EXPECT_THAT(first.read_answer(), StartsWith("HTTP/1.1 200"));
 }
 
 TEST(Server, ConnectionsOfOneAddressAreBounded) {

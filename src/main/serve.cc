@@ -1,5 +1,6 @@
 #include "main/serve.h"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -35,7 +36,8 @@ constexpr int kProviderThreads = 16;
 constexpr int kApiThreads = 8;
 constexpr int kMostWaiting = 1000;  // requests that no thread has taken yet
 constexpr int kAgentThreads = 2;
-constexpr int kAgentConnections = 100'000;  // two of each machine
+constexpr rlim_t kAgentConnections = 100'000;  // two of each machine
+constexpr int kLargeBlock = 1 << 20;
 constexpr Millis kGrace{2000};
 
 std::filesystem::path agent_program(const cli::ServeOptions& options) {
@@ -63,23 +65,30 @@ void set_log_level(const std::string& name) {
   log::set_level(name == "debug" ? kDebug : name == "warn" ? kWarn : name == "error" ? kError : kInfo);
 }
 
-http::Limits agent_limits() {
-  http::Limits limits;
-  limits.connections = kAgentConnections;
-  return limits;
-}
-
 // Every connection is a file, and the bound that shells give is for interactive programs.
-void open_files_as_allowed() {
+rlim_t open_files_as_allowed() {
   rlimit files{};
   getrlimit(RLIMIT_NOFILE, &files);
   files.rlim_cur = files.rlim_max;
   setrlimit(RLIMIT_NOFILE, &files);
-  if (files.rlim_cur < 2 * kAgentConnections)
-    log::info("{} files may be open at once: enough for some {} machines", files.rlim_cur, files.rlim_cur / 2);
+  return files.rlim_cur;
 }
 
-Result<void> run(const cli::ServeOptions& options, const sigset_t& ending) {
+// However many connections there are, files are left for the store, for launches and for the other listener.
+http::Limits api_limits(rlim_t files) {
+  http::Limits limits;
+  limits.connections = static_cast<int>(std::min<rlim_t>(static_cast<rlim_t>(limits.connections), files / 8));
+  return limits;
+}
+http::Limits agent_limits(rlim_t files) {
+  http::Limits limits;
+  limits.connections = static_cast<int>(std::min(kAgentConnections, files / 4 * 3));
+  if (files / 4 * 3 < kAgentConnections)
+    log::info("{} files may be open at once: enough for some {} machines", files, limits.connections / 2);
+  return limits;
+}
+
+Result<void> run(const cli::ServeOptions& options, const sigset_t& ending, rlim_t files) {
   auto endpoint = parse_endpoint(options.listen);
   if (!endpoint) return tl::unexpected(endpoint.error());
   if (auto fit = local::check_host(local_settings(options)); !fit) return fit;
@@ -145,12 +154,12 @@ Result<void> run(const cli::ServeOptions& options, const sigset_t& ending) {
           api.handle(std::move(request), std::move(reply));
         });
       },
-      {}, 1, door->tls);
+      api_limits(files), 1, door->tls);
   if (!api_server) return tl::unexpected(api_server.error());
   auto agent_server = http::Server::listen(
       (*provider)->host_address(), static_cast<std::uint16_t>(options.agent_port),
       [&](http::Request request, http::Reply reply) { hub.handle(std::move(request), std::move(reply)); },
-      agent_limits(), kAgentThreads, agents_tls);
+      agent_limits(files), kAgentThreads, agents_tls);
   if (!agent_server) return tl::unexpected(agent_server.error());
   if (auto started = engine.start(); !started) return started;
   hub.listen_for_silence();
@@ -179,14 +188,15 @@ Result<void> run(const cli::ServeOptions& options, const sigset_t& ending) {
 int serve(const cli::ServeOptions& options) {
   set_log_level(options.log_level);
   prctl(PR_SET_DUMPABLE, 0);  // keys and credentials are in memory: no core dump, and no look into it by others
-  open_files_as_allowed();
+  mallopt(M_MMAP_THRESHOLD, kLargeBlock);  // the room of long bodies is given back, not kept for the next ones
+  const rlim_t files = open_files_as_allowed();
   sigset_t ending;  // blocked before the first thread starts, so that only sigwait takes them
   sigemptyset(&ending);
   sigaddset(&ending, SIGTERM);
   sigaddset(&ending, SIGINT);
   pthread_sigmask(SIG_BLOCK, &ending, nullptr);
   signal(SIGPIPE, SIG_IGN);
-  if (auto ok = options.provider == "sim" ? serve_simulated(options, ending) : run(options, ending); !ok) {
+  if (auto ok = options.provider == "sim" ? serve_simulated(options, ending) : run(options, ending, files); !ok) {
     fmt::print(stderr, "espalier serve: {}\n", ok.error().message);
     return 1;
   }
