@@ -9,6 +9,9 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <map>
+#include <ranges>
+#include <sstream>
 
 #include "base/file.h"
 #include "base/log.h"
@@ -22,6 +25,7 @@ constexpr std::size_t kDayLength = 10;     // 2026-01-01
 constexpr std::size_t kMostOfAName = 128;  // of what a stranger wrote
 constexpr std::size_t kPiece = 256 << 10;  // read at a time; longer than any line
 constexpr std::size_t kMostReadPerPage = 8 << 20;
+constexpr std::size_t kDaysOfARequest = 2;  // one may begin before midnight and end after
 
 std::string iso_time(Time time) {
   const auto millis = time.time_since_epoch().count() % 1000;
@@ -69,6 +73,8 @@ std::string read_piece(int fd, std::size_t from, std::size_t to) {
   return piece;
 }
 
+bool is_beginning(const AuditRecord& record) { return record.status == kBegun && record.error.empty(); }
+
 bool matches(const AuditQuery& query, const AuditRecord& record) {
   return (query.key_id.empty() || record.key_id == query.key_id) && (!query.errors_only || !record.error.empty());
 }
@@ -94,7 +100,7 @@ bool read_day(const std::filesystem::path& file, const AuditQuery& query, Place&
       const std::size_t start = mark == std::string::npos ? whole : std::max(mark + 1, whole);
       const auto parsed = parse_json(std::string_view(piece).substr(start, last - start));
       const auto record = parsed ? from_json<AuditRecord>(*parsed) : tl::unexpected(parsed.error());
-      if (record && matches(query, *record)) {
+      if (record && !is_beginning(*record) && matches(query, *record)) {
         if (page.records.size() >= query.limit) return false;
         page.records.push_back(*record);
       }
@@ -105,17 +111,57 @@ bool read_day(const std::filesystem::path& file, const AuditQuery& query, Place&
   return true;
 }
 
+std::string tail_of(const std::filesystem::path& file) {
+  const UniqueFd fd(open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat is{};
+  if (!fd || fstat(fd.get(), &is) != 0) return "";
+  const auto size = static_cast<std::size_t>(is.st_size);
+  return read_piece(fd.get(), size - std::min(size, kMostReadPerPage), size);
+}
+
+// A disk that was full may have left half a line.
+void end_last_line(int fd) {
+  const off_t size = lseek(fd, 0, SEEK_END);
+  char last = '\n';
+  if (size > 0 && pread(fd, &last, 1, size - 1) == 1 && last != '\n') (void)!::write(fd, "\n", 1);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<AuditTrail>> AuditTrail::open(std::filesystem::path folder, const Clock& clock) {
   if (auto made = make_folder(folder, 0700); !made) return tl::unexpected(made.error());
-  return std::unique_ptr<AuditTrail>(new AuditTrail(std::move(folder), clock));
+  std::unique_ptr<AuditTrail> trail(new AuditTrail(std::move(folder), clock));
+  trail->end_what_was_begun();
+  return trail;
+}
+
+void AuditTrail::end_what_was_begun() {
+  std::map<std::string, AuditRecord> open_ones;
+  auto days = days_of(folder_);
+  days.resize(std::min(days.size(), kDaysOfARequest));
+  for (const auto& day : days | std::views::reverse) {
+    std::istringstream lines(tail_of(folder_ / (day + std::string(kEnding))));
+    for (std::string line; std::getline(lines, line);) {
+      const auto parsed = parse_json(line);
+      const auto record = parsed ? from_json<AuditRecord>(*parsed) : tl::unexpected(parsed.error());
+      if (!record) continue;
+      if (is_beginning(*record))
+        open_ones[record->request_id] = *record;
+      else
+        open_ones.erase(record->request_id);
+    }
+  }
+  for (auto& [id, record] : open_ones) {
+    record.error = kInterrupted;
+    write(std::move(record), false);
+  }
 }
 
 bool AuditTrail::append(const std::string& day, const std::string& line) {
   if (!file_ || day != day_) {
     const auto path = folder_ / (day + std::string(kEnding));
-    file_ = UniqueFd(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+    file_ = UniqueFd(::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+    if (file_) end_last_line(file_.get());
     day_ = day;
   }
   const bool written = file_ && ::write(file_.get(), line.data(), line.size()) == static_cast<ssize_t>(line.size());

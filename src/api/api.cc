@@ -32,7 +32,7 @@ tl::expected<json::object, WireError> parse_body(const std::string& body) {
 
 WireError not_served(const std::string& target) {
   const auto* model = operation_model(target);
-  if (!model) return unknown_operation(fmt::format("There is no operation '{}'.", target));
+  if (!model) return unknown_operation(fmt::format("There is no operation '{:.100}'.", target));
   return wire_error({ErrorCode::kInvalid,
                      fmt::format("{} is for clusters with Orchestrator.Eks; Espalier runs Slurm clusters.", target)});
 }
@@ -77,11 +77,9 @@ tl::expected<Prepared, WireError> prepare(const http::Request& request, const Se
   return Prepared{operation, std::move(call)};
 }
 
-// An answer by which the client may send the same request again is no use of its signature.
-void conclude(const Services& services, const Asked& asked, int status, const std::string& error) {
-  const bool changes = access::effect_of(asked.target) != access::Effect::kRead;
-  if (services.gate && changes && asked.admitted && status >= 500) services.gate->not_carried_out(asked.who);
-  if (!services.audit || (asked.admitted && !changes)) return;
+bool changes_something(const Asked& asked) { return access::effect_of(asked.target) != access::Effect::kRead; }
+
+void record(const Services& services, const Asked& asked, int status, const std::string& error) {
   access::AuditRecord record;
   record.request_id = asked.id;
   record.key_id = asked.who.key.id;
@@ -93,6 +91,18 @@ void conclude(const Services& services, const Asked& asked, int status, const st
   record.status = status;
   record.error = error;
   services.audit->write(std::move(record), !asked.admitted);
+}
+
+// Before it is done: a crash must not leave a change of which the trail knows nothing.
+void announce(const Services& services, const Asked& asked) {
+  if (services.audit && changes_something(asked)) record(services, asked, access::kBegun, "");
+}
+
+// An answer by which the client may send the same request again is no use of its signature.
+void conclude(const Services& services, const Asked& asked, int status, const std::string& error) {
+  const bool changes = changes_something(asked);
+  if (services.gate && changes && asked.admitted && status >= 500) services.gate->not_carried_out(asked.who);
+  if (services.audit && (!asked.admitted || changes)) record(services, asked, status, error);
 }
 
 }  // namespace
@@ -116,6 +126,7 @@ void Api::handle(http::Request request, http::Reply reply) {
     conclude(services_, asked, prepared.error().status, prepared.error().type);
     return reply(response(prepared.error(), asked.id));
   }
+  announce(services_, asked);
   const auto* operation = prepared->operation;
   operation->run(services_, std::move(prepared->call),
                  [this, asked = std::move(asked), reply = std::move(reply)](const Result<json::object>& result) {

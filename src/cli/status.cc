@@ -14,8 +14,9 @@ Result<void> show_status(Context& context) {
   const auto names = context.service.cluster_names();
   if (!names) return tl::unexpected(names.error());
   print(context, fmt::format("Espalier {} answers at {}.", service->Version, context.service.endpoint()));
-  print(context, fmt::format("Process {}, state in {}, machines from '{}', agents report to {}.", service->ProcessId,
-                             service->StateFolder, service->Provider, service->AgentEndpoint));
+  const auto& agents = service->AgentEndpoint;
+  print(context, fmt::format("Process {}, state in {}, machines from '{}'{}.", service->ProcessId, service->StateFolder,
+                             service->Provider, agents.empty() ? "" : ", agents report to " + agents));
   print(context,
         fmt::format("{} cluster{} in {}.", names->size(), names->size() == 1 ? "" : "s", context.service.region()));
   return {};

@@ -30,6 +30,17 @@ Result<void> check_folder(const cli::ServeOptions& options) {
               options.state, machines.string());
 }
 
+Result<void> check_options(const cli::ServeOptions& options) {
+  for (const auto& [name, value] : {std::pair{"s3-root", options.s3_root},
+                                    {"image", options.image},
+                                    {"more-images", options.more_images},
+                                    {"agent-program", options.agent_program}})
+    if (!value.empty())
+      return fail(ErrorCode::kInvalid,
+                  "--{} {}: it is for real machines, simulated ones have no use for it: leave it out", name, value);
+  return {};
+}
+
 // What a model's file says; the built-in one without a file.
 template <typename Model>
 Result<Model> read_model(const std::string& file, Result<Model> (*read)(const std::string&)) {
@@ -54,7 +65,7 @@ api::Settings api_settings(const cli::ServeOptions& options) {
 Result<void> serve_simulated(const cli::ServeOptions& options, const sigset_t& ending) {
   const auto endpoint = parse_endpoint(options.listen);
   if (!endpoint) return tl::unexpected(endpoint.error());
-  if (auto fit = check_folder(options); !fit) return fit;
+  if (auto fit = check_options(options).and_then([&] { return check_folder(options); }); !fit) return fit;
   auto fabric = read_model(options.fabric, sim::FabricModel::from_yaml);
   if (!fabric) return tl::unexpected(fabric.error());
   auto pools = read_model(options.capacity, sim::pools_from_yaml);

@@ -32,7 +32,11 @@ expect() {  # WHAT WANTED GOT
   [ "$2" = "$3" ] || { echo "$1: wanted $2, got $3"; tail -20 "$state/log"; exit 1; }
 }
 
+refused=$("$ESPALIER_BUILD/espalier" serve --provider sim --state "$state" --s3-root "$state" 2>&1) && exit 1
+grep -e '--s3-root.*real machines' <<<"$refused" >/dev/null
+
 start
+esp status | grep -e "machines from 'sim'\.\$" >/dev/null
 esp capacity set ml.p5.48xlarge=150 >"$state/out"
 esp cluster create c --no-login --group name=gpu,type=ml.p5.48xlarge,count=200,partition=gpu --no-wait >"$state/out"
 for _ in $(seq 600); do [ "$(ready)" = 151 ] && break; sleep 0.1; done
