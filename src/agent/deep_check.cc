@@ -56,25 +56,62 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-// How often a test passed, and what failed. Releases of dcgmi differ in what they nest, not in these members.
+std::string text_of(const json::object& object, const char* name) {
+  const auto* member = object.if_contains(name);
+  return member && member->is_string() ? std::string(std::string_view(member->get_string())) : "";
+}
+
+const json::array* list_of(const json::object& object, const char* name) {
+  const auto* member = object.if_contains(name);
+  return member && member->is_array() && !member->get_array().empty() ? &member->get_array() : nullptr;
+}
+
+// Of a result that failed: what is said of it, and whether all of that is about how the machine is set up, which
+// another machine with the same image would be too.
+struct Warnings {
+  std::string first;
+  bool of_settings = false;
+
+  explicit Warnings(const json::object& result) {
+    constexpr int kSettings = 5;  // dcgmErrorSeverity: CONFIG
+    const auto* all = list_of(result, "warnings");
+    if (!all) return;
+    if (all->front().is_string()) first = all->front().get_string();
+    if (all->front().is_object()) first = text_of(all->front().get_object(), "warning");
+    of_settings = std::ranges::all_of(*all, [](const json::value& one) {
+      const auto* severity = one.is_object() ? one.get_object().if_contains("error_severity") : nullptr;
+      return severity && severity->is_int64() && severity->get_int64() == kSettings;
+    });
+  }
+};
+
+// What put the hardware under load and passed, and what failed. Releases of dcgmi differ in what they nest, not in
+// these members.
 struct Diagnosis {
   int passed = 0;
-  std::string failed;
+  std::string failed, wrongly_set_up;
 
-  void walk(const json::value& value, const std::string& test) {
+  void walk(const json::value& value, const std::string& test, const std::string& category) {
     if (value.is_array())
-      for (const auto& item : value.get_array()) walk(item, test);
-    if (!value.is_object()) return;
-    const auto& object = value.get_object();
-    const auto text = [&](const char* name) {
-      const auto* member = object.if_contains(name);
-      return member && member->is_string() ? std::string(std::string_view(member->get_string())) : "";
-    };
-    const std::string name = text("name").empty() ? test : text("name");
-    const std::string status = lower(text("status"));
-    passed += status == "pass" ? 1 : 0;
-    if (status == "fail" && failed.empty()) failed = name;
-    for (const auto& [key, item] : object) walk(item, name);
+      for (const auto& item : value.get_array()) walk(item, test, category);
+    if (value.is_object()) walk_object(value.get_object(), test, category);
+  }
+
+ private:
+  void walk_object(const json::object& object, const std::string& test, const std::string& category) {
+    const std::string name = text_of(object, "name").empty() ? test : text_of(object, "name");
+    const std::string within = text_of(object, "category").empty() ? category : lower(text_of(object, "category"));
+    const std::string status = lower(text_of(object, "status"));
+    passed += status == "pass" && within != "deployment" ? 1 : 0;  // that files and permissions are right is no stress
+    if (status == "fail") note_failure(name, Warnings(object));
+    const bool has_results = list_of(object, "results") != nullptr;
+    for (const auto& [key, item] : object)
+      if (!has_results || key != "test_summary") walk(item, name, within);  // it repeats them, without the warnings
+  }
+
+  void note_failure(const std::string& test, const Warnings& warnings) {
+    std::string& noted = warnings.of_settings ? wrongly_set_up : failed;
+    if (noted.empty()) noted = warnings.first.empty() ? test : fmt::format("{}: {}", test, warnings.first);
   }
 };
 
@@ -102,11 +139,14 @@ CheckFinding read_diagnosis(int status, const std::string& output) {
                                                  : parse_json(std::string_view(output).substr(begin));
   if (!parsed) return finding(kKind, CheckVerdict::NotChecked, "dcgmi diag: " + parsed.error().message);
   Diagnosis diagnosis;
-  diagnosis.walk(*parsed, "a test");
+  diagnosis.walk(*parsed, "a test", "");
   if (!diagnosis.failed.empty())
-    return finding(kKind, CheckVerdict::Replace, fmt::format("dcgmi diag: {} failed", diagnosis.failed));
+    return finding(kKind, CheckVerdict::Replace, fmt::format("dcgmi diag failed: {}", diagnosis.failed));
+  if (!diagnosis.wrongly_set_up.empty())
+    return finding(kKind, CheckVerdict::NotChecked,
+                   fmt::format("dcgmi diag wants another setting: {}", diagnosis.wrongly_set_up));
   if (status != 0) return finding(kKind, CheckVerdict::NotChecked, "dcgmi diag ended with " + describe_status(status));
-  if (diagnosis.passed == 0) return finding(kKind, CheckVerdict::NotChecked, "dcgmi diag carried out no test");
+  if (diagnosis.passed == 0) return finding(kKind, CheckVerdict::NotChecked, "dcgmi diag put nothing under load");
   return finding(kKind, CheckVerdict::Healthy, fmt::format("dcgmi diag: {} results passed", diagnosis.passed));
 }
 
@@ -182,9 +222,10 @@ CheckFinding DeepChecks::stress(Millis limit) {
   const int count = count_devices(at("/dev"), "nvidia");
   if (count == 0)
     return finding(kKind, CheckVerdict::NotChecked, "there are no GPUs on this machine to put under load");
-  if (!find_program("dcgmi"))
+  const auto dcgmi = find_program("dcgmi", root_);
+  if (!dcgmi)
     return finding(kKind, CheckVerdict::NotChecked, fmt::format("there are {} GPUs, but no dcgmi to test them", count));
-  const auto output = run_program("dcgmi", {"dcgmi", "diag", "-r", "4", "-j"}, limit);
+  const auto output = run_program("dcgmi", {*dcgmi, "diag", "-r", "4", "-j"}, limit);
   if (!output) return finding(kKind, CheckVerdict::NotChecked, "dcgmi diag: " + output.error().message);
   return read_diagnosis(output->status, output->tail);
 }

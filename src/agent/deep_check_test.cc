@@ -42,30 +42,83 @@ TEST(OwnProgram, AReasonIsOneLineThatSlurmTakes) {
   EXPECT_LE(reason.size(), 200U);
 }
 
-constexpr const char* kPassed = R"({"DCGM Diagnostic": {"test_categories": [{"category": "Hardware", "tests": [
-  {"name": "memory", "results": [{"entity_id": 0, "status": "Pass"}, {"entity_id": 1, "status": "Pass"}]},
-  {"name": "pcie", "results": [{"entity_id": 0, "status": "Skip"}]}]}]}})";
+// As dcgmi 4 writes it.
+constexpr const char* kPassed = R"({
+  "DCGM Diagnostic": {"test_categories": [
+    {"category": "Deployment", "tests": [{"name": "software",
+      "results": [{"entity_group": "GPU", "entity_group_id": 1, "entity_id": 0, "status": "Pass"}],
+      "test_summary": {"status": "Pass"}}]},
+    {"category": "Hardware", "tests": [
+      {"name": "memory", "results": [{"entity_group": "GPU", "entity_group_id": 1, "entity_id": 0, "status": "Pass"},
+        {"entity_group": "GPU", "entity_group_id": 1, "entity_id": 1, "status": "Pass"}], "test_summary": {"status": "Pass"}},
+      {"name": "pcie", "results": [{"entity_group": "GPU", "entity_group_id": 1, "entity_id": 0, "status": "Skip"}],
+        "test_summary": {"status": "Skip"}}]}]},
+  "entity_groups": [{"entity_group": "GPU", "entity_group_id": 1, "entities": [{"entity_id": 0, "device_id": "2330"}]}],
+  "metadata": {"Driver Version Detected": "580.82.07", "version": "4.4.1"}})";
+
+std::string replaced(std::string text, const std::string& old, const std::string& with) {
+  for (auto at = text.find(old); at != std::string::npos; at = text.find(old, at + with.size()))
+    text.replace(at, old.size(), with);
+  return text;
+}
 
 TEST(Diagnosis, EveryTestThatFailsIsTheMachines) {
   EXPECT_EQ(read_diagnosis(0, kPassed).verdict, CheckVerdict::Healthy);
-  std::string failed = kPassed;
-  failed.replace(failed.rfind("Skip"), 4, "FAIL");
-  const auto found = read_diagnosis(226 << 8, "a warning\n" + failed);
+  EXPECT_EQ(read_diagnosis(0, kPassed).reason, "dcgmi diag: 2 results passed");
+  const auto found = read_diagnosis(226 << 8, "a warning\n" + replaced(kPassed, "Skip", "FAIL"));
   EXPECT_EQ(found.verdict, CheckVerdict::Replace);
-  EXPECT_THAT(found.reason, HasSubstr("pcie failed"));
+  EXPECT_EQ(found.reason, "dcgmi diag failed: pcie");
+  const char* kWarning = R"(Fail", "warnings": [{"error_category": 7, "error_id": 37, "error_severity": 2,
+    "warning": "PCIe replays above the limit"}], "x": ")";
+  EXPECT_EQ(read_diagnosis(226 << 8, replaced(kPassed, "Skip", kWarning)).reason,
+            "dcgmi diag failed: pcie: PCIe replays above the limit");
+}
+
+// dcgmi 3 has other names for GPUs, no summaries, and warnings that are texts.
+TEST(Diagnosis, OlderReleasesAreRead) {
+  const auto of = [](const char* result) {
+    return read_diagnosis(0, fmt::format(R"({{"DCGM GPU Diagnostic": {{"test_categories": [{{"category": "Stress",
+      "tests": [{{"name": "Targeted Power", "results": [{{"gpu_ids": "0,1", {}}}]}}]}}]}}}})",
+                                         result));
+  };
+  EXPECT_EQ(of(R"("status": "PASS")").verdict, CheckVerdict::Healthy);
+  EXPECT_EQ(of(R"("status": "FAIL", "warnings": ["too hot"])").verdict, CheckVerdict::Replace);
+  EXPECT_EQ(of(R"("status": "FAIL", "warnings": ["too hot"])").reason, "dcgmi diag failed: Targeted Power: too hot");
+}
+
+// Another machine with the same image would have the same setting: nothing is replaced for it.
+TEST(Diagnosis, ASettingIsNoFault) {
+  const std::string setting = R"({"error_category": 8, "error_id": 29, "error_severity": 5,
+    "warning": "Persistence mode for GPU 0 is disabled."})";
+  const auto with = [&](const std::string& warnings) {
+    std::string text = kPassed;
+    const std::string pass = R"("entity_id": 0, "status": "Pass"}],
+      "test_summary": {"status": "Pass"})";
+    return text.replace(
+        text.find(pass), pass.size(),
+        R"("entity_id": 0, "status": "Fail", "warnings": [)" + warnings + R"(]}], "test_summary": {"status": "Fail"})");
+  };
+  const auto found = read_diagnosis(226 << 8, with(setting));
+  EXPECT_EQ(found.verdict, CheckVerdict::NotChecked);
+  EXPECT_THAT(found.reason, HasSubstr("software: Persistence mode for GPU 0"));
+  EXPECT_EQ(read_diagnosis(226 << 8, with(setting + R"(, {"error_severity": 2, "warning": "ECC"})")).verdict,
+            CheckVerdict::Replace);
 }
 
 TEST(Diagnosis, WithoutATestThatPassedNothingWasChecked) {
   EXPECT_EQ(read_diagnosis(0, "").verdict, CheckVerdict::NotChecked);
   EXPECT_EQ(read_diagnosis(0, "{}").verdict, CheckVerdict::NotChecked);
   EXPECT_EQ(read_diagnosis(0, R"({"name": "x", "status": "Skip"})").verdict, CheckVerdict::NotChecked);
+  EXPECT_EQ(read_diagnosis(0, replaced(kPassed, "Hardware", "Deployment")).verdict, CheckVerdict::NotChecked);
   EXPECT_EQ(read_diagnosis(1 << 8, kPassed).verdict, CheckVerdict::NotChecked);
   EXPECT_EQ(read_diagnosis(0, std::string(kPassed).substr(0, 60)).verdict, CheckVerdict::NotChecked);
 }
 
 class DeepCheckTest : public testing::Test {
  protected:
-  void SetUp() override { fs::create_directories(root_ / "etc/espalier"); }
+  void SetUp() override {
+    for (const auto* folder : {"etc/espalier", "dev", "usr/bin"}) fs::create_directories(root_ / folder);
+  }
   void TearDown() override { fs::remove_all(root_); }
   void own_program(const std::string& text) {
     ASSERT_TRUE(write_file(root_ / "etc/espalier/health-check", "#!/bin/sh\n" + text, 0755));
@@ -91,6 +144,20 @@ TEST_F(DeepCheckTest, AMachineWithoutGpusIsNotChecked) {
   ASSERT_EQ(result.findings.size(), 1U);
   EXPECT_EQ(result.findings[0].verdict, CheckVerdict::NotChecked);
   EXPECT_THAT(result.findings[0].reason, HasSubstr("no GPUs"));
+}
+
+// Debian has no dcgmi and this machine no GPU: a program of that name stands for it, which says what it was asked.
+TEST_F(DeepCheckTest, WithGpusDcgmiIsAskedForItsLongestDiagnosis) {
+  ASSERT_TRUE(write_file(root_ / "dev/nvidia0", "", 0644));
+  EXPECT_THAT(result().findings.at(0).reason, HasSubstr("1 GPUs, but no dcgmi"));
+  ASSERT_TRUE(write_file(root_ / "diagnosis", kPassed, 0644));
+  ASSERT_TRUE(write_file(root_ / "usr/bin/dcgmi",
+                         "#!/bin/sh\necho \"$*\" >$(dirname $0)/asked\ncat $(dirname $0)/../../diagnosis\n", 0755));
+  order_.check = "check-2";
+  results_ = {};
+  const auto found = result("c2").findings.at(0);
+  EXPECT_EQ(found.verdict, CheckVerdict::Healthy);
+  EXPECT_EQ(read_file(root_ / "usr/bin/asked").value_or(""), "diag -r 4 -j\n");
 }
 
 TEST_F(DeepCheckTest, TheMachinesOwnProgramMakesUpForIt) {

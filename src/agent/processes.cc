@@ -86,13 +86,13 @@ std::string last_of(const std::string& text) {
 
 }  // namespace
 
-std::optional<std::string> find_program(const std::string& name) {
+std::optional<std::string> find_program(const std::string& name, const std::filesystem::path& root) {
   if (name.find('/') != std::string::npos) return access(name.c_str(), X_OK) == 0 ? std::optional(name) : std::nullopt;
   std::string_view rest = kProgramPath;
   while (!rest.empty()) {
     const auto end = std::min(rest.find(':'), rest.size());
-    const std::string path = std::string(rest.substr(0, end)) + "/" + name;
-    if (access(path.c_str(), X_OK) == 0) return path;
+    const auto path = root / std::filesystem::path(rest.substr(0, end)).relative_path() / name;
+    if (access(path.c_str(), X_OK) == 0) return path.string();
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   return std::nullopt;

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -34,7 +35,7 @@ struct ProcessSpec {
 };
 
 // Where a program is, or nothing. Names with a slash are paths.
-std::optional<std::string> find_program(const std::string& name);
+std::optional<std::string> find_program(const std::string& name, const std::filesystem::path& root = "/");
 // "status 1", "signal 9 (Killed)".
 std::string describe_status(int status);
 
