@@ -55,6 +55,7 @@ class HealthCheckTest : public testing::Test {
 };
 
 TEST_F(HealthCheckTest, NodesAreOutOfUseMeanwhileAndComeBack) {
+  const int scaled = events("Scaling");
   ASSERT_TRUE(check({}, {kStress, kConnectivity}));
   EXPECT_EQ(checking(), 6);
   world_.run(kMinute / 2);
@@ -62,6 +63,7 @@ TEST_F(HealthCheckTest, NodesAreOutOfUseMeanwhileAndComeBack) {
   EXPECT_EQ(world_.slurm.view("p5-1").reason, "espalier:health-check");
   ASSERT_TRUE(settles());
   EXPECT_EQ(events(" passed"), 6);
+  EXPECT_EQ(events("Scaling"), scaled) << "nothing was scaled";
   EXPECT_THAT(world_.slurm.run_job("gpu", 6), SizeIs(6));
 }
 

@@ -53,6 +53,13 @@ void note_scaling(Work& work, Group& group, bool scaling) {
                             work.state.cluster.name));
 }
 
+// Machines that were in use and are again soon: they were checked, or slurmctld had forgotten them.
+int coming_back(Work& work, const Group& group) {
+  return static_cast<int>(std::ranges::count_if(work.slots_in(SlotState::Joining), [&](const Slot* slot) {
+    return slot->group == group.name && slot->wanted && was_in_use(*slot);
+  }));
+}
+
 void drop_if_gone(Work& work, Group& group) {
   if (!group.deleting || !work.index().group(group.name).by_number.empty()) return;
   cluster_event(work, EventLevel::Info,
@@ -133,7 +140,8 @@ bool launches_now(const Work& work) {
 void settle_group(Work& work, Group& group) {
   const Index::OfGroup& slots = work.index().group(group.name);
   const int ready = slots.wanted_up();
-  const bool complete = ready == group.target_count && std::ssize(slots.by_number) == group.target_count;
+  const bool all_there = std::ssize(slots.by_number) == group.target_count;
+  const bool complete = all_there && ready + (group.scaling ? 0 : coming_back(work, group)) == group.target_count;
   if (!work.deleting()) note_scaling(work, group, !complete);
   if (group.failure != FailureClass::None && ready == group.target_count) {
     work.touch(group).failure = FailureClass::None;

@@ -147,11 +147,6 @@ bool configure(Work& work, Slot& slot) {
   return missed_deadline(work, slot);
 }
 
-bool was_in_use(const Slot& slot) {
-  const auto schedulable = slot.conditions.find(std::string(enum_name(ConditionType::Schedulable)));
-  return schedulable != slot.conditions.end() && schedulable->second.holds;
-}
-
 bool join(Work& work, Slot& slot) {
   if (!slot.wanted) return work.move(slot, Cause::kUnwanted);
   if (check_is_due(slot) && may_be_checked(work, slot)) return enter_check(work, slot);
@@ -213,6 +208,11 @@ bool leave(Work& work, Slot& slot) {
 }
 
 }  // namespace
+
+bool was_in_use(const Slot& slot) {
+  const auto schedulable = slot.conditions.find(std::string(enum_name(ConditionType::Schedulable)));
+  return schedulable != slot.conditions.end() && schedulable->second.holds;
+}
 
 std::optional<Millis> time_limit(const Slot& slot, const Group& group, const Settings& settings) {
   if (slot.state == SlotState::Booting && reboot_pending(slot)) return std::nullopt;

@@ -18,6 +18,9 @@ std::optional<Millis> time_limit(const Slot& slot, const Group& group, const Set
 // ---- what follows from its state and the time. True when it moved, so that what depends on it is looked at again.
 bool advance(Work& work, Slot& slot);
 
+// Whether jobs could already run on its machine.
+bool was_in_use(const Slot& slot);
+
 // To the pool that it was last launched from: a launch whose outcome is not known may still give a machine, and is
 // asked again with the same words.
 bool is_bound(const Slot& slot);
