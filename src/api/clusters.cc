@@ -67,6 +67,7 @@ bool is_listed(const Cluster& cluster, const std::set<std::string>& plans, const
 Result<json::object> list_clusters(const Services& services, const Call& call) {
   const auto& input = call.input;
   const bool by_name = text(input, "SortBy") == "NAME";
+  const auto newest = newest_image(services);
   std::vector<Keyed<json::object>> all;
   const auto list = [&](const engine::View& view) {
     const auto& cluster = view.state.cluster;
@@ -74,6 +75,8 @@ Result<json::object> list_clusters(const Services& services, const Call& call) {
     if (!is_listed(cluster, plans, input) || !call.caller.may_see(cluster.name)) return;
     auto summary = cluster_summary(cluster);
     if (!plans.empty()) summary["TrainingPlanArns"] = json::array(plans.begin(), plans.end());
+    if (const auto status = image_version_status(view.state, newest); !status.empty())
+      summary["ImageVersionStatus"] = status;
     all.emplace_back((by_name ? cluster.name : sortable(cluster.created_at)) + " " + cluster.id.value,
                      std::move(summary));
   };

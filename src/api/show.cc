@@ -153,6 +153,16 @@ json::object cluster_summary(const Cluster& cluster) {
           {"ClusterStatus", enum_name(cluster.status)}};
 }
 
+std::string image_version_status(const ClusterState& state, const std::string& newest_image) {
+  bool any = false;
+  for (const auto& [id, slot] : state.slots) {
+    if (!slot.machine || slot.machine->image.empty() || newest_image.empty()) continue;
+    if (slot.machine->image != newest_image) return version_status(false);
+    any = true;
+  }
+  return any ? version_status(true) : "";
+}
+
 json::object cluster_details(const ClusterState& state, const std::string& newest_image) {
   json::object out = cluster_summary(state.cluster);
   if (!state.cluster.failure_message.empty()) out["FailureMessage"] = state.cluster.failure_message;

@@ -10,6 +10,8 @@ namespace espalier::api {
 std::map<std::string, std::vector<const Slot*>> slots_by_group(const ClusterState& state);
 
 json::object cluster_summary(const Cluster& cluster);
+// ClusterImageVersionStatus of all its machines; "": it has none, or the provider knows no releases.
+std::string image_version_status(const ClusterState& state, const std::string& newest_image);
 // DescribeClusterResponse: groups in the order of their creation, the controller first among equals.
 json::object cluster_details(const ClusterState& state, const std::string& newest_image);
 

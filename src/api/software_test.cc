@@ -78,11 +78,15 @@ TEST_F(Software, NodesShowTheirImage) {
 TEST_F(Software, ReleasesAreComparedWithTheNewest) {
   auto& first = *clusters.launch(*state, "workers-1", SlotState::Ready).machine;
   auto& second = *clusters.launch(*state, "workers-2", SlotState::Ready).machine;
+  const auto listed = [&] { return good("ListClusters", "{}").at("ClusterSummaries").at(0).as_object(); };
   EXPECT_FALSE(workers().contains("ImageVersionStatus")) << "the provider has no releases";
+  EXPECT_FALSE(listed().contains("ImageVersionStatus"));
   first.image = second.image = "ami-22222222";
   EXPECT_EQ(workers()["ImageVersionStatus"], "UpToDate");
+  EXPECT_EQ(listed()["ImageVersionStatus"], "UpToDate");
   second.image = "ami-11111111";
   EXPECT_EQ(workers()["ImageVersionStatus"], "UpdateAvailable");
+  EXPECT_EQ(listed()["ImageVersionStatus"], "UpdateAvailable");
   const auto node = [&](const Machine& machine) {
     return good("DescribeClusterNode", fmt::format(R"({{"ClusterName": "demo", "NodeId": "{}"}})", machine.id.value))
         .at("NodeDetails")

@@ -28,6 +28,7 @@ reconcile::GroupWish group_wish(const json::object& spec) {
       wish.instance_types.emplace_back(std::string_view(type.get_string()));
   wish.count = static_cast<int>(number(spec, "InstanceCount"));
   wish.min_count = static_cast<int>(number(spec, "MinInstanceCount"));
+  wish.image = text(spec, "ImageId") == "default" ? "" : text(spec, "ImageId");
   wish.spec = spec;
   if (const auto* slurm = member(spec, "SlurmConfig")) {
     wish.has_slurm_config = true;

@@ -257,7 +257,14 @@ Result<ClusterId> Engine::make(const reconcile::ClusterWish& wish) {
   return actor->id;
 }
 
-// Does the provider have these types at all?
+Result<void> Engine::has_image(const std::string& image) {
+  const auto images = world_.provider.images();
+  if (image.empty() || std::ranges::find(images, image) != images.end()) return {};
+  return fail(ErrorCode::kInvalid, "there is no image {}; there are {}", image,
+              images.empty() ? "none" : fmt::to_string(fmt::join(images, ", ")));
+}
+
+// Does the provider have these types and images at all?
 Result<void> Engine::offered(const std::vector<reconcile::GroupWish>& groups) {
   for (const auto& group : groups) {
     auto types = group.instance_types;
@@ -265,6 +272,8 @@ Result<void> Engine::offered(const std::vector<reconcile::GroupWish>& groups) {
     for (const std::string& type : types)
       if (auto ok = world_.provider.offers(type); !ok)
         return fail(ErrorCode::kInvalid, "InstanceGroup {}: {}", group.name, ok.error().message);
+    if (auto ok = has_image(group.image); !ok)
+      return fail(ErrorCode::kInvalid, "InstanceGroup {}: {}", group.name, ok.error().message);
   }
   return {};
 }
@@ -301,9 +310,7 @@ void Engine::update_software(const ClusterId& cluster, const reconcile::UpdateSo
   reconcile::UpdateSoftware resolved = request;
   const auto images = world_.provider.images();
   if (resolved.image.empty() || resolved.image == "default") resolved.image = images.empty() ? "" : images.front();
-  if (!resolved.image.empty() && std::ranges::find(images, resolved.image) == images.end())
-    return reply(fail(ErrorCode::kInvalid, "there is no image {}; there are {}", resolved.image,
-                      images.empty() ? "none" : fmt::to_string(fmt::join(images, ", "))));
+  if (auto ok = has_image(resolved.image); !ok) return reply(ok);
   ask_user(cluster, reconcile::UserUpdatesSoftware{std::move(resolved)}, without_answer(std::move(reply)));
 }
 

@@ -96,6 +96,7 @@ class Engine final : public Clusters, public AgentListener {
   void add(const ActorPtr& actor);
   void forget(const Actor& actor);
   Result<void> offered(const std::vector<reconcile::GroupWish>& groups);
+  Result<void> has_image(const std::string& image);
   Result<ClusterId> make(const reconcile::ClusterWish& wish);
   void ask_user(const ClusterId& cluster, reconcile::Input input, Actor::UserReply reply);
 

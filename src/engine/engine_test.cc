@@ -261,6 +261,12 @@ TEST_F(EngineTest, TypeThatTheProviderHasNotIsRefusedInAnUpdateToo) {
   EXPECT_EQ(state(cluster).groups.at("cpu").target_count, 2);
 }
 
+TEST_F(EngineTest, ImageThatIsNotThereIsRefused) {
+  auto change = scale(4);
+  change.groups[0].image = "ami-00000000";
+  EXPECT_THAT(update(create(), change).error().message, HasSubstr("InstanceGroup cpu: there is no image ami-00000000"));
+}
+
 TEST_F(EngineTest, FindsByNameAndByArn) {
   const ClusterId cluster = create();
   EXPECT_EQ(engine().find(kAccount, kRegion, "demo"), cluster);

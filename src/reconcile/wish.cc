@@ -143,6 +143,8 @@ void check_immutable(const Entry& entry, Problems& problems) {
     const auto* had = entry.before->spec.if_contains(member);
     if (asked && !asked->is_null() && (!had || *had != *asked)) changed.push_back(member);
   }
+  // UpdateClusterSoftware does it in batches.
+  if (!entry.wish->image.empty() && entry.wish->image != entry.before->image) changed.push_back("ImageId");
   if (entry.wish->has_slurm_config && entry.wish->type != entry.before->type) changed.push_back("SlurmConfig.NodeType");
   if (!changed.empty())
     problems.add("InstanceGroup '{}': Updating fields {} on an InstanceGroup not supported", entry.name,

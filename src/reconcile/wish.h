@@ -23,6 +23,7 @@ struct GroupWish {
   std::vector<std::string> partitions;      // as sent: Compute needs exactly one, others none
   int count = 0;
   int min_count = 0;
+  std::string image;  // of its machines; empty: the provider's newest
   json::object spec;  // ClusterInstanceGroupSpecification as sent
 };
 

@@ -305,13 +305,14 @@ TEST(UpdateWish, ImmutableFields) {
   auto wish = group("workers", NodeType::Compute, "ml.p5e.48xlarge", 8);
   wish.spec["ExecutionRole"] = "arn:aws:iam::000000000000:role/b";
   wish.spec["ThreadsPerCore"] = 1;
+  wish.image = "ami-00000000";
   wish.spec["OverrideVpcConfig"] = json::object{};
   auto state = existing();
   state.cluster.spec["VpcConfig"] = json::object{};
-  EXPECT_EQ(
-      update(with(wish), state),
-      "InstanceGroup 'workers': Updating fields InstanceType, ExecutionRole, ThreadsPerCore, OverrideVpcConfig on an "
-      "InstanceGroup not supported");
+  EXPECT_EQ(update(with(wish), state),
+            "InstanceGroup 'workers': Updating fields InstanceType, ExecutionRole, ThreadsPerCore, OverrideVpcConfig, "
+            "ImageId on an "
+            "InstanceGroup not supported");
   EXPECT_THAT(update(with(group("login", NodeType::Compute, "ml.c5.large", 1))),
               HasSubstr("Updating fields SlurmConfig.NodeType on an InstanceGroup not supported"));
 }

@@ -42,6 +42,10 @@ expect_match "the answer" '^400 .*ValidationException.*ami-00000000' "$answer"
 mapfile -t images < <(grep -oE 'ami-[0-9a-f]{16}' <<<"$answer")
 expect_equal "the images that there are" 3 "${#images[@]}"
 
+refused=$(call SageMaker.UpdateCluster "$(jq -nc --arg name "$cluster" --argjson g "$(group q5 Compute ml.p5.48xlarge 1 gpu |
+  jq -c '.ImageId = "ami-00000000"')" '{ClusterName: $name, InstanceGroups: [$g]}')")
+expect_match "a group's image that is not there" '^400 .*ValidationException.*q5.*ami-00000000' "$refused"
+
 say "one at a time, the idle ones first; the busy one when its job has ended"
 job=$(held_job busy "-w p5-2 -p gpu --no-requeue")
 wait_until 20 job_is "$job" RUNNING
@@ -81,6 +85,13 @@ expect_equal "the machine with a job" "$before" "$(machine_pid p5-1)"
 expect_equal "the job" RUNNING "$(job_state "$job")"
 expect_match "the event" 'Failed to complete UpdateClusterSoftware for IG p5 .*munged' "$(esp events "$cluster" | grep 'Failed to complete')"
 let_go through
+
+say "a new group with a release of its own"
+update_groups "$(group q5 Compute ml.p5.48xlarge 1 gpu | jq -c --arg image "${images[1]}" '.ImageId = $image')" >/dev/null
+wait_until 60 on_release $second q5 1
+refused=$(call SageMaker.UpdateCluster "$(jq -nc --arg name "$cluster" --argjson g "$(group q5 Compute ml.p5.48xlarge 1 gpu |
+  jq -c --arg image "${images[0]}" '.ImageId = $image')" '{ClusterName: $name, InstanceGroups: [$g]}')")
+expect_match "another one later" '^400 .*ValidationException.*Updating fields ImageId' "$refused"
 
 delete_cluster
 stop_service

@@ -242,6 +242,7 @@ Group make_group(const GroupWish& wish, const Context& context) {
   if (!wish.partitions.empty()) group.partition = wish.partitions.front();
   group.target_count = wish.count;
   group.min_count = wish.min_count;
+  group.image = wish.image;
   group.created_at = context.now;
   if (wish.min_count > 0) group.minimum = Minimum{context.now + context.settings->minimum_wait, 0, 0};
   group.scaling = wish.count > 0;
