@@ -188,14 +188,21 @@ foreign_processes() {  # those in other PID namespaces than this world's own, an
 
 # machines: "PID HOSTNAME" of every machine that runs. Its first process is pid 1 of its namespace.
 machines() {
-  local process pid
-  for process in /proc/[0-9]*; do
-    pid=${process#/proc/}
-    if [ "$pid" = 1 ] || ! grep -qs '^NSpid:.*[[:space:]]1$' "$process/status"; then continue; fi
-    nsenter -t "$pid" -u hostname 2>/dev/null | sed "s/^/$pid /"
-  done
+  local process
+  for process in /proc/[0-9]*; do machine "${process#/proc/}"; done
 }
-machine_pid() { machines | awk -v name="$1" '$2 == name { print $1; found = 1 } END { exit !found }'; }
+# machine PID: as above, nothing when it is none's first process.
+machine() {
+  if [ "$1" = 1 ] || ! grep -qs '^NSpid:.*[[:space:]]1$' "/proc/$1/status"; then return; fi
+  nsenter -t "$1" -u hostname 2>/dev/null | sed "s/^/$1 /"
+}
+# Looks first where it was the last time: a search costs as much as there are machines, and is wanted all the time.
+machine_pid() {
+  local found=''
+  [ ! -s "$stage/pid.$1" ] || found=$(machine "$(<"$stage/pid.$1")")
+  [ "${found#* }" = "$1" ] || found=$(machines | awk -v name="$1" '$2 == name')
+  [ -n "$found" ] && echo "${found%% *}" | tee "$stage/pid.$1"
+}
 
 # on NODE SHELL_TEXT: as the ordinary user, in a login shell of that machine. Works without a control plane.
 on() {
