@@ -46,7 +46,8 @@ void delete_cluster(const Services& services, const Call& call, const Done& done
 
 Result<json::object> describe_cluster(const Services& services, const Call& call) {
   const auto newest = newest_image(services);
-  return read_cluster(services, call, [&](const engine::View& view) { return cluster_details(view.state, newest); });
+  return read_cluster(services, call,
+                      [&](const engine::View& view) { return cluster_details(view.state, view.index, newest); });
 }
 
 std::set<std::string> training_plans(const ClusterState& state) {
@@ -75,7 +76,7 @@ Result<json::object> list_clusters(const Services& services, const Call& call) {
     if (!is_listed(cluster, plans, input) || !call.caller.may_see(cluster.name)) return;
     auto summary = cluster_summary(cluster);
     if (!plans.empty()) summary["TrainingPlanArns"] = json::array(plans.begin(), plans.end());
-    if (const auto status = image_version_status(view.state, newest); !status.empty())
+    if (const auto status = image_version_status(view.index, newest); !status.empty())
       summary["ImageVersionStatus"] = status;
     all.emplace_back((by_name ? cluster.name : sortable(cluster.created_at)) + " " + cluster.id.value,
                      std::move(summary));

@@ -24,31 +24,28 @@ Result<json::object> describe_nodes(const Services& services, const Call& call) 
   return read_cluster(services, call, [](const engine::View& view) {
     const auto leaves = topology::leaves(view.wanted().plan.main());
     json::array nodes;
-    auto slots = slots_by_group(view.state);
     for (const auto& [name, group] : view.state.groups)
-      for (const auto* slot : slots[name]) nodes.push_back(own_node(view, group, *slot, leaves));
+      for (const auto& [number, id] : view.index.group(name).by_number)
+        if (const Slot& slot = view.state.slots.at(id); slot.state != SlotState::Gone)
+          nodes.push_back(own_node(view, group, slot, leaves));
     return json::object{{"Nodes", std::move(nodes)}};
   });
 }
 
 Result<json::object> describe_access(const Services& services, const Call& call) {
   const auto name = text(call.input, "NodeName");
-  const MachineId machine(text(call.input, "NodeId"));
-  if (name.empty() == machine.empty()) return fail(ErrorCode::kInvalid, "Pass exactly one of NodeName and NodeId");
+  if (name.empty() == text(call.input, "NodeId").empty())
+    return fail(ErrorCode::kInvalid, "Pass exactly one of NodeName and NodeId");
   return read_cluster(services, call, [&](const engine::View& view) -> Result<json::object> {
-    for (const auto& [id, slot] : view.state.slots) {
-      if (slot.state == SlotState::Gone) continue;
-      const bool by_machine = slot.machine && slot.machine->id == machine;
-      if (slot.node_name != name && !by_machine) continue;
-      if (!slot.machine)
-        return fail(ErrorCode::kConflict, "Node {} has no machine yet: it is {}", name, enum_name(slot.state));
-      const auto& folder = services.settings.machine_folder;
-      return json::object{{"InstanceId", slot.machine->id.value},
-                          {"NodeName", slot.node_name},
-                          {"MachineFolder", folder ? folder(slot.machine->id) : ""}};
-    }
-    return fail(ErrorCode::kNotFound, "Cluster {} has no node '{}'", view.state.cluster.name,
-                name.empty() ? machine.value : name);
+    const auto found = find_node(view, call.input);
+    if (!found) return tl::unexpected(found.error());
+    const Slot& slot = **found;
+    if (!slot.machine)
+      return fail(ErrorCode::kConflict, "Node {} has no machine yet: it is {}", name, enum_name(slot.state));
+    const auto& folder = services.settings.machine_folder;
+    return json::object{{"InstanceId", slot.machine->id.value},
+                        {"NodeName", slot.node_name},
+                        {"MachineFolder", folder ? folder(slot.machine->id) : ""}};
   });
 }
 

@@ -28,21 +28,6 @@ json::object own_node(const engine::View& view, const Group& group, const Slot& 
 
 namespace {
 
-// The slot that the request names by exactly one of NodeName, NodeId and NodeLogicalId.
-Result<const Slot*> named_slot(const engine::View& view, const json::object& input) {
-  const auto name = text(input, "NodeName");
-  const MachineId machine(text(input, "NodeId"));
-  const SlotId logical(text(input, "NodeLogicalId"));
-  if (int{!name.empty()} + int{!machine.empty()} + int{!logical.empty()} != 1)
-    return fail(ErrorCode::kInvalid, "Pass exactly one of NodeName, NodeId and NodeLogicalId");
-  for (const auto& [id, slot] : view.state.slots) {
-    const bool by_machine = slot.machine && slot.machine->id == machine;
-    if (slot.state != SlotState::Gone && (slot.node_name == name || by_machine || id == logical)) return &slot;
-  }
-  return fail(ErrorCode::kNotFound, "Cluster {} has no node '{}'", view.state.cluster.name,
-              name.empty() ? machine.value + logical.value : name);
-}
-
 json::array conditions_of(const Slot& slot) {
   json::array out;
   for (const auto& [type, condition] : slot.conditions)
@@ -76,10 +61,13 @@ Result<json::array> history_of(const Services& services, const ClusterId& cluste
 }
 
 Result<json::object> explain_node(const Services& services, const Call& call) {
+  int names = 0;
+  for (const char* name : {"NodeName", "NodeId", "NodeLogicalId"}) names += int{!text(call.input, name).empty()};
+  if (names != 1) return fail(ErrorCode::kInvalid, "Pass exactly one of NodeName, NodeId and NodeLogicalId");
   std::optional<Slot> found;
   ClusterId cluster;
   auto answer = read_cluster(services, call, [&](const engine::View& view) -> Result<json::object> {
-    const auto slot = named_slot(view, call.input);
+    const auto slot = find_node(view, call.input);
     if (!slot) return tl::unexpected(slot.error());
     found = **slot;
     cluster = view.state.cluster.id;

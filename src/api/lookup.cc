@@ -25,6 +25,20 @@ Result<Cluster> cluster_row(const Services& services, const ClusterId& id) {
   return row;
 }
 
+Result<const Slot*> find_node(const engine::View& view, const json::object& input) {
+  const std::string name = text(input, "NodeName");
+  const MachineId machine(text(input, "NodeId"));
+  const SlotId logical(text(input, "NodeLogicalId"));
+  const SlotId* by_name = view.index.by_node(name);
+  const auto by_id = view.state.slots.find(by_name ? *by_name : logical);
+  const Slot* found = by_id == view.state.slots.end() ? nullptr : &by_id->second;
+  if (!machine.empty()) found = view.slot_of(machine);
+  if (!found || found->state == SlotState::Gone)
+    return fail(ErrorCode::kNotFound, "Cluster {} has no node '{}'", view.state.cluster.name,
+                name + machine.value + logical.value);
+  return found;
+}
+
 std::string newest_image(const Services& services) {
   return services.settings.newest_image ? services.settings.newest_image() : "";
 }

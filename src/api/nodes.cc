@@ -123,19 +123,6 @@ Result<json::object> list_cluster_nodes(const Services& services, const Call& ca
   });
 }
 
-// By NodeId or NodeLogicalId of the request.
-Result<const Slot*> find_node(const engine::View& view, const json::object& input) {
-  const MachineId machine(text(input, "NodeId"));
-  const SlotId logical(text(input, "NodeLogicalId"));
-  const auto by_slot = view.state.slots.find(logical);
-  const Slot* found = by_slot == view.state.slots.end() ? nullptr : &by_slot->second;
-  if (!machine.empty()) found = view.slot_of(machine);
-  if (!found || found->state == SlotState::Gone)
-    return fail(ErrorCode::kNotFound, "Cluster {} has no node '{}'", view.state.cluster.name,
-                machine.empty() ? logical.value : machine.value);
-  return found;
-}
-
 Result<json::object> describe_cluster_node(const Services& services, const Call& call) {
   if (!member(call.input, "NodeId") == !member(call.input, "NodeLogicalId"))
     return fail(ErrorCode::kInvalid, "Pass exactly one of NodeId and NodeLogicalId");

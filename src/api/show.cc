@@ -18,12 +18,6 @@ json::object slurm_config(const Group& group) {
   return config;
 }
 
-// What counts as up: what Slurm can use, and what is still finishing its jobs.
-bool is_up(const Slot& slot) {
-  return slot.machine &&
-         (slot.state == SlotState::Ready || slot.state == SlotState::Checking || slot.state == SlotState::Draining);
-}
-
 using Counts = std::map<std::string, int>;  // by instance type or image
 
 // A flexible group has a list of types instead of one.
@@ -75,20 +69,19 @@ void show_software(const Group& group, const Counts& images, json::object& out) 
 // What is known of releases: which one new machines get.
 const char* version_status(bool newest) { return newest ? "UpToDate" : "UpdateAvailable"; }
 
-// Of a group: what is up.
-struct Up {
-  int count = 0;
-  Counts types, images;
-};
+bool all_have(const Counts& images, const std::string& image) {
+  return std::ranges::all_of(images, [&](const auto& item) { return item.first == image; });
+}
 
-json::object group_details(const Group& group, const Up& up, const std::string& newest_image) {
-  json::object out{{"InstanceGroupName", group.name},   {"CurrentCount", up.count},
+json::object group_details(const Group& group, const reconcile::Index::OfGroup& slots,
+                           const std::string& newest_image) {
+  json::object out{{"InstanceGroupName", group.name},   {"CurrentCount", slots.up},
                    {"TargetCount", group.target_count}, {"MinCount", group.min_count},
                    {"Status", enum_name(group.status)}, {"SlurmConfig", slurm_config(group)}};
-  show_types(group, up.types, out);
-  show_software(group, up.images, out);
-  if (!up.images.empty() && !newest_image.empty())
-    out["ImageVersionStatus"] = version_status(up.images.size() == 1 && up.images.contains(newest_image));
+  show_types(group, slots.up_types, out);
+  show_software(group, slots.up_images, out);
+  if (const Counts& images = slots.up_images; !images.empty() && !newest_image.empty())
+    out["ImageVersionStatus"] = version_status(all_have(images, newest_image));
   echo(group.spec,
        {"LifeCycleConfig", "ExecutionRole", "ThreadsPerCore", "InstanceStorageConfigs", "OnStartDeepHealthChecks",
         "TrainingPlanArn", "OverrideVpcConfig", "ScheduledUpdateConfig", "CapacityRequirements", "NetworkInterface"},
@@ -138,14 +131,6 @@ json::object node(const Cluster& cluster, const Slot& slot, const std::string& n
 
 }  // namespace
 
-std::map<std::string, std::vector<const Slot*>> slots_by_group(const ClusterState& state) {
-  std::map<std::string, std::vector<const Slot*>> out;
-  for (const auto& [id, slot] : state.slots)
-    if (slot.state != SlotState::Gone) out[slot.group].push_back(&slot);
-  for (auto& [group, slots] : out) std::ranges::sort(slots, {}, &Slot::number);
-  return out;
-}
-
 json::object cluster_summary(const Cluster& cluster) {
   return {{"ClusterArn", arn_of(cluster)},
           {"ClusterName", cluster.name},
@@ -153,36 +138,29 @@ json::object cluster_summary(const Cluster& cluster) {
           {"ClusterStatus", enum_name(cluster.status)}};
 }
 
-std::string image_version_status(const ClusterState& state, const std::string& newest_image) {
+std::string image_version_status(const reconcile::Index& index, const std::string& newest_image) {
+  if (newest_image.empty()) return "";
   bool any = false;
-  for (const auto& [id, slot] : state.slots) {
-    if (!slot.machine || slot.machine->image.empty() || newest_image.empty()) continue;
-    if (slot.machine->image != newest_image) return version_status(false);
-    any = true;
+  for (const auto& [name, slots] : index.by_name()) {
+    any = any || !slots.up_images.empty();
+    if (!all_have(slots.up_images, newest_image)) return version_status(false);
   }
   return any ? version_status(true) : "";
 }
 
-json::object cluster_details(const ClusterState& state, const std::string& newest_image) {
+json::object cluster_details(const ClusterState& state, const reconcile::Index& index,
+                             const std::string& newest_image) {
   json::object out = cluster_summary(state.cluster);
   if (!state.cluster.failure_message.empty()) out["FailureMessage"] = state.cluster.failure_message;
   out["NodeRecovery"] = state.cluster.node_recovery;
   echo(state.cluster.spec, {"VpcConfig", "Orchestrator", "NodeProvisioningMode"}, out);
-  std::map<std::string, Up> up;
-  for (const auto& [id, slot] : state.slots) {
-    if (!is_up(slot)) continue;
-    auto& of_group = up[slot.group];
-    ++of_group.count;
-    ++of_group.types[slot.instance_type];
-    if (!slot.machine->image.empty()) ++of_group.images[slot.machine->image];
-  }
   std::vector<const Group*> groups;
   for (const auto& [name, group] : state.groups) groups.push_back(&group);
   std::stable_sort(groups.begin(), groups.end(), [](const Group* a, const Group* b) {
     return std::tie(a->created_at, a->type) < std::tie(b->created_at, b->type);
   });
   json::array shown;
-  for (const auto* group : groups) shown.push_back(group_details(*group, up[group->name], newest_image));
+  for (const auto* group : groups) shown.push_back(group_details(*group, index.group(group->name), newest_image));
   out["InstanceGroups"] = std::move(shown);
   return out;
 }

@@ -2,18 +2,16 @@
 #pragma once
 
 #include "model/cluster.h"
+#include "reconcile/index.h"
 #include "reconcile/status.h"
 
 namespace espalier::api {
 
-// Every group's slots, by number; the Gone left out. One pass over the slots: a cluster may have 100,000.
-std::map<std::string, std::vector<const Slot*>> slots_by_group(const ClusterState& state);
-
 json::object cluster_summary(const Cluster& cluster);
-// ClusterImageVersionStatus of all its machines; "": it has none, or the provider knows no releases.
-std::string image_version_status(const ClusterState& state, const std::string& newest_image);
+// ClusterImageVersionStatus of all its machines that are up; "": there are none, or the provider knows no releases.
+std::string image_version_status(const reconcile::Index& index, const std::string& newest_image);
 // DescribeClusterResponse: groups in the order of their creation, the controller first among equals.
-json::object cluster_details(const ClusterState& state, const std::string& newest_image);
+json::object cluster_details(const ClusterState& state, const reconcile::Index& index, const std::string& newest_image);
 
 // How a slot's state shows as InstanceStatus: on its way up Pending, between attempts Failure, Ready and Draining
 // Running, and ShuttingDown once it is not wanted any more, whatever its state.

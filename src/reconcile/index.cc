@@ -9,6 +9,11 @@ bool waits_for_pool(const Slot& slot) {
          (slot.state == SlotState::Wanted || (slot.state == SlotState::Backoff && !slot.next_try.has_value()));
 }
 
+bool is_up(const Slot& slot) {
+  return slot.machine &&
+         (slot.state == SlotState::Ready || slot.state == SlotState::Checking || slot.state == SlotState::Draining);
+}
+
 Time creation_time(const Slot& slot) { return slot.machine ? slot.machine->launched_at : slot.created_at; }
 
 int Index::OfGroup::wanted_count() const { return std::accumulate(wanted.begin(), wanted.end(), 0); }
@@ -27,6 +32,23 @@ void Index::build(const ClusterState& state) {
 void Index::count(const Entry& entry, int by) {
   entry.group->all[static_cast<std::size_t>(entry.state)] += by;
   if (entry.wanted) entry.group->wanted[static_cast<std::size_t>(entry.state)] += by;
+}
+
+void Index::count_up(Entry& entry, const Slot& slot) {
+  const auto add = [](std::map<std::string, int>& counts, const std::string& key, int by) {
+    if (!key.empty() && (counts[key] += by) == 0) counts.erase(key);
+  };
+  const auto add_all = [&](int by) {
+    entry.group->up += by;
+    add(entry.group->up_types, entry.type, by);
+    add(entry.group->up_images, entry.image, by);
+  };
+  if (entry.up) add_all(-1);
+  entry.up = is_up(slot);
+  if (!entry.up) return;
+  entry.type = slot.instance_type;
+  entry.image = slot.machine->image;
+  add_all(1);
 }
 
 void Index::leave(const SlotId& id, SlotState state) {
@@ -62,6 +84,7 @@ void Index::put(const Slot& slot) {
   entry.state = slot.state;
   entry.wanted = slot.wanted;
   count(entry, 1);
+  if (entry.up || is_up(slot)) count_up(entry, slot);
   if (const bool waiting = waits_for_pool(slot); waiting != entry.waiting) {
     entry.waiting = waiting;
     if (waiting)
@@ -74,8 +97,9 @@ void Index::put(const Slot& slot) {
 void Index::drop(const SlotId& id) {
   const auto found = entries_.find(id);
   if (found == entries_.end()) return;
-  const Entry& entry = found->second;
+  Entry& entry = found->second;
   count(entry, -1);
+  if (entry.up) count_up(entry, Slot());
   leave(id, entry.state);
   entry.group->waiting.erase(entry.number);
   entry.group->by_number.erase(entry.number);

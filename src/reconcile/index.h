@@ -25,6 +25,9 @@ using CountByState = std::array<int, kSlotStates>;
 // A slot that waits for a pool: it may be launched as soon as one is granted.
 bool waits_for_pool(const Slot& slot);
 
+// What counts as up: what Slurm can use, what is being checked, and what is still finishing its jobs.
+bool is_up(const Slot& slot);
+
 // When its machine was launched, or else the slot made.
 Time creation_time(const Slot& slot);
 
@@ -42,6 +45,8 @@ class Index {
     std::set<int> waiting;            // numbers of those that wait for a pool
     CountByState all{};
     CountByState wanted{};
+    int up = 0;                                      // slots
+    std::map<std::string, int> up_types, up_images;  // of those, by instance type and by image
     [[nodiscard]] int wanted_in(SlotState state) const { return wanted[static_cast<std::size_t>(state)]; }
     [[nodiscard]] int all_in(SlotState state) const { return all[static_cast<std::size_t>(state)]; }
     // Its machine has been made ready: it is used, or is being checked.
@@ -80,8 +85,11 @@ class Index {
     SlotState state = SlotState::Wanted;
     bool wanted = true;
     bool waiting = false;
+    bool up = false;
+    std::string type, image;  // while it is up
   };
-  void count(const Entry& entry, int by);
+  static void count(const Entry& entry, int by);
+  static void count_up(Entry& entry, const Slot& slot);
   void leave(const SlotId& id, SlotState state);
 
   bool built_ = false;
