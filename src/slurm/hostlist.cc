@@ -236,9 +236,8 @@ Result<std::vector<std::string>> expand(std::string_view hostlist) {
 std::string compress(const std::vector<std::string>& names) {
   std::vector<Split> splits;
   splits.reserve(names.size());
-  for (const auto& name : names)
-    if (!name.empty()) splits.emplace_back(name);
-  if (!std::ranges::is_sorted(splits, split_less)) std::ranges::sort(splits, split_less);
+  for (const auto at : natural_order({names.begin(), names.end()}))
+    if (!names[at].empty()) splits.emplace_back(names[at]);
   const auto same = [](const Split& a, const Split& b) { return a.prefix == b.prefix && a.digits == b.digits; };
   const auto rest = std::ranges::unique(splits, same);
   splits.erase(rest.begin(), rest.end());

@@ -21,13 +21,14 @@ revoke() {
 start_service
 esp access create boss --role admin >/dev/null
 for round in $(seq 8); do
-  { sleep "0.$((RANDOM % 900 + 100))" && kill -KILL "$service"; } &
-  killer=$!
+  after=$((RANDOM % 4 + 2))
   for i in $(seq 200); do
+    if [ "$i" = $after ]; then
+      { sleep "0.$((RANDOM % 200 + 100))" && kill -KILL "$service"; } &
+    fi
     make "k$round-$i" || break
     [ $((i % 3)) != 0 ] || revoke "$last" || break
   done
-  wait "$killer"
   wait "$service" 2>/dev/null || true
   "$ESPALIER_BUILD/espalier" serve --state $state --listen 127.0.0.1:8650 --image "$ESPALIER_NODE_IMAGE" >>$stage/serve.log 2>&1 &
   service=$!
@@ -38,7 +39,7 @@ for round in $(seq 8); do
   done
 done
 say "${#secret_of[@]} keys made, ${#revoked[@]} revoked"
-[ ${#secret_of[@]} -ge 8 ] || fail "too few keys were made to show anything"
+[ ${#secret_of[@]} -ge 6 ] || fail "too few keys were made to show anything"
 for id in "${!secret_of[@]}"; do
   AWS_ACCESS_KEY_ID=$id AWS_SECRET_ACCESS_KEY=${secret_of[$id]} esp cluster list >/dev/null
 done
