@@ -69,7 +69,7 @@ TEST(Life, AJobThatLosesANodeRunsAgainOnAnother) {
 duration: 4h
 groups: {g: {type: ml.p5.48xlarge, count: 2}}
 machines: {launch: 0, boot: 5m, setup: 0}
-failures: [{at: 1h, node: g-2}]
+failures: [{at: 3570100ms, node: g-2}]  # just after a look of the queue: at the next one slurmctld knows that it is dead
 jobs: [{nodes: 2, runs: 2h, checkpoint: 10m}]
 )";
   const LifeReport life = lived(text, true);

@@ -61,7 +61,7 @@ Commit step(const ClusterId& id, std::int64_t revision) {
   Slot& slot = out.put_slots.emplace_back();
   slot.id = SlotId("slot-" + std::to_string(revision % 100));
   slot.group = "workers";
-  slot.machine = Machine{MachineId("i-0123456789abcdef0"), "10.77.0.9", {{"nn-1", "nn-2", "nn-3"}, ""}, "a", {}};
+  slot.machine = Machine{MachineId("i-0123456789abcdef0"), "10.77.0.9", {{"nn-1", "nn-2", "nn-3"}, ""}, "a", {}, ""};
   out.events.push_back(event(revision));
   return out;
 }
