@@ -150,13 +150,21 @@ void Checks::launch_asked(const LaunchRequest& request) {
     nature_.violated("a launch for {} before the controller was up", request.host_name);
 }
 
+namespace {
+// All of it goes, by its user's wish: deleted, or made as a whole or not at all and rolled back.
+bool is_ending(const ClusterState& state) {
+  const auto& change = state.cluster.change;
+  return state.cluster.status == ClusterStatus::Deleting || (change && change->creation && change->rolling_back);
+}
+}  // namespace
+
 void Checks::terminate_asked(const MachineId& id) {
   if (!checking_) return;
   nature_.log("the end of {} is asked for", id.value);
   const Cloud::Made* made = cloud_.find(id);
   if (made == nullptr || made->ended) return;
   const ClusterState* state = cluster(made->provided.cluster);
-  if (state == nullptr || state->cluster.status == ClusterStatus::Deleting) return;
+  if (state == nullptr || is_ending(*state)) return;
   const auto slurm = slurms_.find(made->provided.cluster);
   if (slurm == slurms_.end()) return;
   const auto node = slurm->second.nodes().find(made->request.host_name);
