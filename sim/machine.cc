@@ -73,7 +73,7 @@ void Machine::stop_daemons() {
   if (request_.role == NodeType::Controller) {
     if (set_up_) slurm_.stop();
   } else if (registered_ && slurm_.nodes().contains(node()) && slurm_.nodes().at(node()).address == address_) {
-    slurm_.machine_ends(node());
+    slurm_.machine_dies(node());
   }
   set_up_ = slurmd_ = registered_ = false;
 }

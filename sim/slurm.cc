@@ -136,9 +136,11 @@ void Slurm::start_from_saved() {
   ++version_;
   for (auto& [name, node] : nodes_) {
     const int jobs = node.jobs;
+    const bool dead = node.dead;
     const auto old = saved_.find(name);
     node = old == saved_.end() ? Node{} : old->second;
     node.jobs = jobs;
+    node.dead = dead;
   }
   start_again();
   for (auto& [name, node] : nodes_) node.lost = node.cloud && !node.down;
@@ -149,7 +151,7 @@ bool Slurm::registers(const std::string& node, const std::string& address) {
   const auto found = nodes_.find(node);
   if (!up_ || found == nodes_.end()) return false;
   Node& it = found->second;
-  it.cloud = false;
+  it.cloud = it.dead = false;
   it.responding = true;
   it.address = address;
   if (it.down && it.reason == kSilent) {  // ReturnToService=1
@@ -157,6 +159,11 @@ bool Slurm::registers(const std::string& node, const std::string& address) {
     it.reason.clear();
   }
   return true;
+}
+
+void Slurm::machine_dies(const std::string& node) {
+  nodes_.at(node).dead = true;
+  machine_ends(node);
 }
 
 void Slurm::machine_ends(const std::string& node) {
@@ -369,7 +376,7 @@ void Slurm::update_node(const std::string& name, const agent::SlurmStep& step, c
     violated("what an admin did to " + name + " (" + node.reason + ") is undone by " + step.state + " " + step.reason);
   if (step.state == "DOWN") {
     if (node.jobs > 0 && !node.down) {
-      violated("jobs on " + name + " are ended: it is set DOWN " + step.reason);
+      if (!node.dead) violated("jobs on " + name + " are ended: it is set DOWN " + step.reason);
       machine_ends(name);
     }
     node.down = true;

@@ -25,8 +25,9 @@ class Slurm {
     bool fail = false;
     bool cloud = true;  // powered down: nothing has registered
     bool responding = true;
-    bool foreign = false;       // an admin has drained or downed it, and not by an order to us
-    bool touched = false;       // the same, also when their reason was overwritten at the same moment
+    bool dead = false;     // no slurmd runs there, whatever slurmctld believes: a job that it starts there fails anyway
+    bool foreign = false;  // an admin has drained or downed it, and not by an order to us
+    bool touched = false;  // the same, also when their reason was overwritten at the same moment
     std::optional<Time> known;  // since then the control plane has been told so
     bool lost = false;          // slurmctld has forgotten it: it is as its line declares it
     int jobs = 0;
@@ -55,6 +56,8 @@ class Slurm {
   // A slurmd calls from `address`; false when slurmctld is down or knows no such node.
   bool registers(const std::string& node, const std::string& address);
   // The machine of this node has ended: its jobs too. slurmctld notices later.
+  void machine_dies(const std::string& node);
+  // What slurmctld does with the jobs of a node that is no longer there.
   void machine_ends(const std::string& node);
   void notices_silence(const std::string& node, const std::string& address);
   // slurmctld starts again from a state in which the node was not admitted yet.
