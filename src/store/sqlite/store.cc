@@ -82,12 +82,11 @@ Result<void> make_private(const std::string& path) {
 
 enum class Flush { kEveryCommit, kNever };
 
-// FULL: a commit is on disk before its answer, also when the power fails. 64 MiB of pages: all rows of 10,000 nodes.
+// FULL: a commit is on disk before its answer, also when the power fails.
 Result<sql::Database> open_writer(const std::string& path, const char* vfs) {
   auto db = sql::Database::open(path, vfs);
   if (!db) return db;
-  auto ok = db->script(
-      "PRAGMA synchronous=FULL; PRAGMA cache_size=-65536; PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON;");
+  auto ok = db->script("PRAGMA synchronous=FULL; PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON;");
   if (ok) ok = migrate(*db, path);  // before the mode is changed: a file that is not ours stays as it is
   if (ok) ok = db->script("PRAGMA journal_mode=WAL; PRAGMA journal_size_limit=67108864;");
   if (!ok) return tl::unexpected(ok.error());
