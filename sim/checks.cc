@@ -7,6 +7,13 @@ namespace espalier::sim {
 
 namespace {
 
+// All of it goes, by its user's wish: deleted, or made as a whole or not at all and rolled back. Said here once more,
+// and not asked of the product, which is judged by it.
+bool is_ending(const ClusterState& state) {
+  const auto& change = state.cluster.change;
+  return state.cluster.status == ClusterStatus::Deleting || (change && change->creation && change->rolling_back);
+}
+
 void change(ClusterState& state, const store::Commit& commit) {
   state.revision = commit.expected_revision + 1;
   if (commit.cluster_row) state.cluster = *commit.cluster_row;
@@ -149,14 +156,6 @@ void Checks::launch_asked(const LaunchRequest& request) {
   if (request.role != NodeType::Controller && !controller_was_up_.contains(request.cluster))
     nature_.violated("a launch for {} before the controller was up", request.host_name);
 }
-
-namespace {
-// All of it goes, by its user's wish: deleted, or made as a whole or not at all and rolled back.
-bool is_ending(const ClusterState& state) {
-  const auto& change = state.cluster.change;
-  return state.cluster.status == ClusterStatus::Deleting || (change && change->creation && change->rolling_back);
-}
-}  // namespace
 
 void Checks::terminate_asked(const MachineId& id) {
   if (!checking_) return;

@@ -38,7 +38,8 @@ std::string text_of(const std::vector<agent::SlurmStep>& steps) {
 
 }  // namespace
 
-Machine::Machine(Nature& nature, Network& network, Slurm& slurm, const MachinePace& pace, const Cloud::Made& made)
+Machine::Machine(Nature& nature, Network& network, Slurm& slurm, const MachinePace& pace, const Cloud::Made& made,
+                 bool keeps_hosts)
     : nature_(nature),
       network_(network),
       slurm_(slurm),
@@ -46,6 +47,7 @@ Machine::Machine(Nature& nature, Network& network, Slurm& slurm, const MachinePa
       id_(made.provided.machine.id),
       address_(made.provided.machine.address),
       request_(made.request),
+      keeps_hosts_(keeps_hosts),
       slurmd_is_broken_(nature.strikes(Fault::NeverRegisters)),
       clock_ahead_(nature.strikes(Fault::ClockSkew) ? nature.time.between(-kClockOff, kClockOff) : Millis(0)) {
   if (std::chrono::abs(clock_ahead_) > kMungeTakes) slurmd_is_broken_ = true;
@@ -226,7 +228,7 @@ void Machine::bring_hosts(std::function<void()> done) {
       "/hosts", "{}", kCallTimeout,
       [this, done](const http::Response& response) {
         hosts_pause_ = Millis(0);
-        if (pace_.keeps_hosts) {
+        if (keeps_hosts_) {
           hosts_.clear();
           const auto answer = from_json<agent::HostsAnswer>(parse_json(response.body).value()).value();
           for (const auto& entry : answer.hosts) hosts_[entry.name] = entry.address;
@@ -237,7 +239,7 @@ void Machine::bring_hosts(std::function<void()> done) {
 }
 
 void Machine::change_hosts(const agent::HostsDelta& delta) {
-  if (!pace_.keeps_hosts) return;
+  if (!keeps_hosts_) return;
   for (const auto& name : delta.drop) hosts_.erase(name);
   for (const auto& entry : delta.put) hosts_[entry.name] = entry.address;
 }

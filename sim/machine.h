@@ -24,13 +24,14 @@ struct MachinePace {
   Millis slurm_from{10}, slurm_to{200};
   Millis register_every{1'000};
   engine::AgentPace agent;
-  bool keeps_hosts = true;  // its /etc/hosts: n names on n machines
 };
 
 class Machine : public std::enable_shared_from_this<Machine> {
  public:
-  // `slurm` is its cluster's: it keeps its state where it outlives the controller machine.
-  Machine(Nature& nature, Network& network, Slurm& slurm, const MachinePace& pace, const Cloud::Made& made);
+  // `slurm` is its cluster's: it keeps its state where it outlives the controller machine. `keeps_hosts`: its
+  // /etc/hosts, n names on n machines.
+  Machine(Nature& nature, Network& network, Slurm& slurm, const MachinePace& pace, const Cloud::Made& made,
+          bool keeps_hosts);
 
   void boot();
   // It ends, by itself or terminated. Its connections break, its jobs end.
@@ -82,6 +83,7 @@ class Machine : public std::enable_shared_from_this<Machine> {
   const MachineId id_;
   const std::string address_;
   const LaunchRequest request_;
+  const bool keeps_hosts_;
   bool alive_ = true;
   bool set_up_ = false;
   bool slurmd_ = false;            // it runs, and tries to register until it has

@@ -46,7 +46,6 @@ Simulation::Simulation(std::uint64_t seed, Options options)
       if (level != log::Level::kDebug) nature_.log("log: {}", text);
     });
   network_.slowest = options_.network_slowest;
-  options_.machines.keeps_hosts = options_.checks;
   checks_.on_commit = options_.committed;
   cloud_.on_made = [this](const Cloud::Made& made) { machine_made(made); };
   cloud_.on_reboot = [this](const Cloud::Made& made) { machines_.at(made.provided.machine.id)->reboot(); };
@@ -152,7 +151,7 @@ void Simulation::machine_made(const Cloud::Made& made) {
     };
   }
   const MachineId id = made.provided.machine.id;
-  const auto it = std::make_shared<Machine>(nature_, network_, slurm, options_.machines, made);
+  const auto it = std::make_shared<Machine>(nature_, network_, slurm, options_.machines, made, options_.checks);
   machines_[id] = it;
   it->boot();
   if (nature_.strikes(Fault::DiesYoung))

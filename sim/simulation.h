@@ -113,7 +113,7 @@ class Simulation {
   [[nodiscard]] std::string in_slurm(const ClusterId& cluster, const std::string& node) const;
   void look_at_the_disk();
 
-  Options options_;
+  const Options options_;
   Nature nature_;
   Cloud cloud_{nature_};
   std::map<ClusterId, Slurm> slurms_;

@@ -74,9 +74,7 @@ Result<void> Link::take(Identity identity) {
 }
 
 Result<NextAnswer> Link::next(const NextCall& call) {
-  auto answer = this->call(next_client_, "/next", to_json(call), kNextTimeout);
-  if (!answer) return tl::unexpected(answer.error());
-  return from_json<NextAnswer>(*answer);
+  return this->call(next_client_, "/next", to_json(call), kNextTimeout).and_then(from_json<NextAnswer>);
 }
 
 Result<void> Link::report(const Report& report) {
@@ -86,19 +84,15 @@ Result<void> Link::report(const Report& report) {
 }
 
 Result<std::vector<ScriptFile>> Link::fetch(const std::string& digest) {
-  auto answer = call(next_client_, "/fetch", to_json(FetchCall{digest}), kFetchTimeout);
-  if (!answer) return tl::unexpected(answer.error());
-  auto files = from_json<FetchAnswer>(*answer);
-  if (!files) return tl::unexpected(files.error());
-  return std::move(files->files);
+  return call(next_client_, "/fetch", to_json(FetchCall{digest}), kFetchTimeout)
+      .and_then(from_json<FetchAnswer>)
+      .map([](FetchAnswer answer) { return std::move(answer.files); });
 }
 
 Result<std::vector<HostEntry>> Link::hosts() {
-  auto answer = call(next_client_, "/hosts", json::object(), kFetchTimeout);
-  if (!answer) return tl::unexpected(answer.error());
-  auto read = from_json<HostsAnswer>(*answer);
-  if (!read) return tl::unexpected(read.error());
-  return std::move(read->hosts);
+  return call(next_client_, "/hosts", json::object(), kFetchTimeout)
+      .and_then(from_json<HostsAnswer>)
+      .map([](HostsAnswer answer) { return std::move(answer.hosts); });
 }
 
 Result<void> Link::renew() {

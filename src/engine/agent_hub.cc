@@ -17,6 +17,12 @@ http::Response refusal(int status, const std::string& why) {
   return answer(status, json::value(json::object{{"Message", why}}));
 }
 
+// A text that was encoded before, for whoever asks.
+http::Response encoded(const std::shared_ptr<const std::string>& text, const char* otherwise) {
+  if (!text) return refusal(404, otherwise);
+  return {200, {{"Content-Type", "application/json"}}, *text};
+}
+
 int status_of(ErrorCode code) {
   if (code == ErrorCode::kPermission) return 403;
   return code == ErrorCode::kInvalid ? 400 : 503;
@@ -216,14 +222,11 @@ void AgentHub::fetch(const http::Request& request, const http::Reply& reply) {
     const auto kept = std::ranges::find(bundles_, call->digest, [](const auto& item) { return item.first; });
     if (kept != bundles_.end()) found = kept->second;
   }
-  if (!found) return reply(refusal(404, "these scripts are not at hand now"));
-  reply({200, {{"Content-Type", "application/json"}}, *found});
+  reply(encoded(found, "these scripts are not at hand now"));
 }
 
 void AgentHub::hosts(const MachineId& machine, const http::Reply& reply) {
-  const auto found = listener_->hosts(machine);
-  if (!found) return reply(refusal(404, "the machines of this cluster are not known yet"));
-  reply({200, {{"Content-Type", "application/json"}}, *found});
+  reply(encoded(listener_->hosts(machine), "the machines of this cluster are not known yet"));
 }
 
 std::optional<agent::Health> AgentHub::health(const MachineId& machine) {

@@ -174,7 +174,7 @@ void send_setup(Work& work, Slot& slot) {
   setup.node_name = slot.node_name;
   setup.munge_key = work.state.cluster.munge_key;
   setup.controller = {controller->node_name, controller->machine->address};
-  hosts_now(work);  // what it will fetch, and what changes after that it is told
+  refresh_hosts(work);  // what it will fetch, and what changes after that it is told
   if (setup.role == NodeType::Controller) {
     if (work.state.slurm.files.empty()) {
       work.state.slurm = slurm_wanted(work.state, {}).target;

@@ -85,24 +85,20 @@ std::optional<agent::HostsDelta> HostsBook::since(std::int64_t version) const {
   return delta;
 }
 
-const HostsBook& hosts_now(Work& work) {
+void refresh_hosts(Work& work) {
   Observed& observed = work.observed;
-  if (!observed.hosts_stale) return observed.hosts;
+  if (!observed.hosts_stale) return;
   const Time due = observed.hosts_at + Millis(work.index().count() / 100);
-  if (work.now() < due) {
-    work.wake_at(due);
-    return observed.hosts;
-  }
+  if (work.now() < due) return work.wake_at(due);
   observed.hosts_stale = false;
   observed.hosts_at = work.now();
   if (observed.hosts.update(make_hosts(work.state))) observed.hosts_changed_at = work.now();
-  return observed.hosts;
 }
 
 void spread_hosts(Work& work) {
   Observed& observed = work.observed;
   if (work.ending()) return;
-  hosts_now(work);
+  refresh_hosts(work);
   if (!observed.hosts_changed_at) return;
   if (const Time due = *observed.hosts_changed_at + work.settings().hosts_quiet; work.now() < due)
     return work.wake_at(due);

@@ -40,7 +40,7 @@ class HostsBook {
 };
 
 // The list as machines fetch it; the bigger the cluster, the more seldom it is made again.
-const HostsBook& hosts_now(Work& work);
+void refresh_hosts(Work& work);
 // Tells machines that are set up what changed, when it has been quiet for a while.
 void spread_hosts(Work& work);
 

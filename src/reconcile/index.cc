@@ -150,7 +150,8 @@ std::vector<SlotId> Agenda::take(Time now) {
 
 bool Agenda::empty(Time now) const { return now_.empty() && (later_.empty() || later_.begin()->first > now); }
 
-std::optional<Time> Agenda::next() const {
+std::optional<Time> Agenda::next(Time now) const {
+  if (!now_.empty()) return now;
   if (later_.empty()) return std::nullopt;
   return later_.begin()->first;
 }

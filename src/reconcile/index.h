@@ -110,7 +110,8 @@ class Agenda {
   // Takes all that are due; their times are forgotten.
   std::vector<SlotId> take(Time now);
   [[nodiscard]] bool empty(Time now) const;
-  [[nodiscard]] std::optional<Time> next() const;
+  // When there is something to look at; nothing: never.
+  [[nodiscard]] std::optional<Time> next(Time now) const;
 
  private:
   std::set<SlotId> now_;

@@ -141,7 +141,7 @@ void settle(Work& work) {
   for (auto& [name, group] : work.state.groups) ask_pools(work, group);
   for (const std::string& name : work.out.changes.dropped_groups) work.state.groups.erase(name);
   work.index();
-  if (const auto next = work.observed.agenda.next()) work.wake_at(*next);
+  if (const auto next = work.observed.agenda.next(work.now())) work.wake_at(*next);
 }
 
 // Once for every run of the control plane: every slot is looked at.

@@ -320,10 +320,12 @@ struct Observed {
   Time wanted_at{};                        // when it was made
   std::optional<Time> files_differ_since;  // the first difference that is not applied yet
   std::optional<Time> files_changed_at;    // the last change of what is wished for
-  int batch_failures = 0;
-  std::optional<Time> batch_retry;
-  int files_failures = 0;  // of orders on files: they do not hold up those on nodes
-  std::optional<Time> files_retry;
+  struct Retry {
+    int failures = 0;
+    std::optional<Time> at;
+  };
+  Retry batch_retry;
+  Retry files_retry;  // of orders on files: they do not hold up those on nodes
 
   // /etc/hosts.
   HostsBook hosts;

@@ -27,7 +27,11 @@ class QuickWorld {
     options.checks = false;
     options.counters = &counters_;
     options.calls.at_once = true;
-    options.machines = {Millis(0), Millis(0), Millis(0), Millis(0), Millis(0), Millis(0), Millis(100), {}};
+    MachinePace& pace = options.machines;
+    for (Millis* takes :
+         {&pace.boot_from, &pace.boot_to, &pace.setup_from, &pace.setup_to, &pace.slurm_from, &pace.slurm_to})
+      *takes = Millis(0);
+    pace.register_every = Millis(100);
     options.network_slowest = Millis(0);
     world_.emplace(1, options);
     world_->user().watches = false;  // of 30,000 events at once the oldest are pruned before they are watched

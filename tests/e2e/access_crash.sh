@@ -30,8 +30,7 @@ for round in $(seq 8); do
     [ $((i % 3)) != 0 ] || revoke "$last" || break
   done
   wait "$service" 2>/dev/null || true
-  "$ESPALIER_BUILD/espalier" serve --state $state --listen 127.0.0.1:8650 --image "$ESPALIER_NODE_IMAGE" >>$stage/serve.log 2>&1 &
-  service=$!
+  begin_service
   wait_until 10 esp access list
   listed=$(esp --json access list)
   for id in "${revoked[@]}"; do

@@ -52,7 +52,7 @@ slots_are() { [ "$(node_states | wc -l)" = "$1" ]; }
 # step TEXT: what must be true after each change. The job is the same one, on the same node, since the same time.
 step() {
   wait_until 30 as_planned
-  expect_equal "the running job" "$running" "$(on_login "squeue -h -j $job -o '%T %N %S'")"
+  job_survives "$job" "$running"
   say "$1: $(model), $(wc -l <$stage/shown) places"
 }
 # dies NODE: its machine, and its slot gets another.
@@ -69,7 +69,7 @@ create_cluster "$(head_groups)" "$(group gb200 Compute $gb200 20 nvl)"
 wait_until 60 nodes_in idle 1
 job=$(held_job through "-p nvl --no-requeue")
 wait_until 20 job_is "$job" RUNNING
-running=$(on_login "squeue -h -j $job -o '%T %N %S'")
+running=$(job_run "$job")
 step "1 of 20 slots has a machine"
 
 for n in {2..9}; do

@@ -86,10 +86,13 @@ serve() {  # [OPTION…]  in the foreground
   "$ESPALIER_BUILD/espalier" serve --state $state --listen 127.0.0.1:8650 --image "$ESPALIER_NODE_IMAGE" "$@"
 }
 answers() { curl -sf -m 2 -o $stage/answer -H 'X-Amz-Target: Espalier.DescribeService' -d '{}' $endpoint; }
-start_service() {
+begin_service() {  # [OPTION…]  in the background, not waited for
   "$ESPALIER_BUILD/espalier" serve --state $state --listen 127.0.0.1:8650 --image "$ESPALIER_NODE_IMAGE" "$@" \
     >>$stage/serve.log 2>&1 &
   service=$!
+}
+start_service() {
+  begin_service "$@"
   wait_until 10 answers
 }
 kill_service() {
@@ -242,6 +245,9 @@ submit() { on_login "sbatch --parsable $1"; }
 held_job() { submit "-J $1 $2 --wrap 'until [ -e /home/ubuntu/$1.go ]; do sleep 0.1; done'"; }
 let_go() { on_login "touch $1.go"; }
 job_state() { on_login "scontrol -o show job $1" | grep -oE 'JobState=[A-Z_]+' | cut -d= -f2; }
+# job_run JOB: its state, nodes and start. job_survives JOB RUN: it is still the same one, on the same nodes.
+job_run() { on_login "squeue -h -j $1 -o '%T %N %S'"; }
+job_survives() { expect_equal "the running job" "$2" "$(job_run "$1")"; }
 # save_state NAME: until slurmctld has saved all that happened so far, which it does up to 5 s late.
 save_state() {
   submit "-H -J $1 --wrap true" >/dev/null

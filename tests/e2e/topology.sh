@@ -3,10 +3,6 @@
 # Slurm: both
 . "$(dirname "$0")/lib.sh"
 
-# The running job must still be the same one, on the same nodes.
-job_survives() {
-  expect_equal "the running job" "$running" "$(on_login "squeue -h -j $job -o '%T %N %S'")"
-}
 slurm_is_flat() { [ -z "$(slurm_leaves)" ]; }
 status_says() { esp topology status "$cluster" --json | jq -e "$1"; }
 # What an admin would do: move a node where it can be moved, else write a file.
@@ -45,7 +41,7 @@ leaves=$(slurm_leaves)
 say "scaling up while a job waits takes no live node hostage"
 job=$(submit "-N2 -p gpu --wrap 'sleep 600'")
 wait_until 20 job_is "$job" RUNNING
-running=$(on_login "squeue -h -j $job -o '%T %N %S'")
+running=$(job_run "$job")
 update_groups "$(group p5 Compute ml.p5.48xlarge 12 gpu)"
 wait_until 30 p5_nodes_are 12
 waiting=$(submit "-N10 -p gpu --wrap 'srun hostname'")
@@ -54,18 +50,18 @@ wait_until 20 job_is "$small" COMPLETED
 expect_equal "the waiting job" "PENDING" "$(on_login "squeue -h -j $waiting -o '%T%N'")"
 wait_until 20 topology_is_true
 expect_equal "places of those that were there" "$leaves" "$(slurm_leaves | grep -v ' unplaced$')"
-job_survives
+job_survives "$job" "$running"
 esp capacity set ml.p5.48xlarge=12
 wait_until 60 job_is "$waiting" COMPLETED
 wait_until 20 topology_is_true
 wait_until 20 no_leaf_is unplaced
-job_survives
+job_survives "$job" "$running"
 
 say "the topology can be set, by whoever may change the cluster; jobs go on"
 esp topology set "$cluster" off
 wait_until 20 slurm_is_flat
 wait_until 20 status_says '.Wish == "off" and .Model == "flat" and .True'
-job_survives
+job_survives "$job" "$running"
 esp topology set "$cluster" auto
 wait_until 20 no_leaf_is unplaced
 wait_until 20 topology_is_true
@@ -81,13 +77,13 @@ expect_equal "the admin's leaf" mine "$(leaf_of p5-1)"
 wait_until 90 topology_is_true
 expect_equal "all places" "$leaves" "$(slurm_leaves)"
 expect_match "an event" 'no longer what was applied' "$(esp events "$cluster")"
-job_survives
+job_survives "$job" "$running"
 
 say "scaling down takes idle nodes and prunes the tree"
 update_groups "$(group p5 Compute ml.p5.48xlarge 3 gpu)"
 wait_until 60 p5_nodes_are 3
 wait_until 20 topology_is_true
-job_survives
+job_survives "$job" "$running"
 on_login "scancel $job"
 
 delete_cluster

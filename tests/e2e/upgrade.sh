@@ -11,8 +11,6 @@ update() {
 update_is() { [ "$(group_of "$1" '.SoftwareUpdateStatus // "none"' | tee /dev/stderr)" = "$2" ]; }
 topology_files() { on ctl-1 'cd /etc/slurm && echo topology.[cy]*'; }
 runs_slurm() { [ "$(on "$1" 'sinfo --version' | tee /dev/stderr | grep -oE '[0-9]+\.[0-9]+' | head -1)" = "$2" ]; }
-# The running job is still the same one, on the same node, since the same time.
-job_survives() { expect_equal "the running job" "$running" "$(on_login "squeue -h -j $job -o '%T %N %S'")"; }
 # What 24.11 has no words for comes when nobody is left who reads the files with it.
 partition_has_blocks() { on ctl-1 'scontrol -o show partition nvl' | grep ' Topology=block'; }
 # Nothing but the leaves; those of the default topology on either version.
@@ -32,7 +30,7 @@ expect_equal "the file of 24.11" topology.conf "$(topology_files)"
 job=$(submit "-w p5-1 --exclusive -p gpu --no-requeue \
   --wrap 'until [ -e held.go ]; do sleep 0.2; done; srun hostname >finished'")
 wait_until 20 job_is "$job" RUNNING
-running=$(on_login "squeue -h -j $job -o '%T %N %S'")
+running=$(job_run "$job")
 waiting=$(submit "-N3 -p gpu --wrap 'srun hostname'")
 
 say "the controller: slurmctld goes on with what it kept; its file is another now, the places are not"
@@ -41,7 +39,7 @@ wait_until 90 update_is ctl Succeeded
 wait_until 30 runs_slurm ctl-1 26.05
 wait_until 30 same_leaves
 wait_until 30 topology_is_true
-job_survives
+job_survives "$job" "$running"
 expect_equal "the file of 26.05" topology.yaml "$(topology_files)"
 expect_equal "the job that waits" PENDING "$(job_state "$waiting")"
 wait_until 30 nodes_in idle 4
@@ -54,7 +52,7 @@ update gb200
 update p5
 wait_until 90 update_is gb200 Succeeded
 wait_until 90 nodes_in draining 1
-job_survives
+job_survives "$job" "$running"
 runs_slurm p5-1 24.11
 let_go held
 wait_until 90 update_is p5 Succeeded

@@ -52,7 +52,6 @@ void roll_back(Work& work, const std::string& why) {
     group.canary_at.reset();
     match_target(work, group);
   }
-  work.wake_at(work.now());  // the slots were looked at before
 }
 
 void end(Work& work, ClusterStatus status) {

@@ -141,7 +141,8 @@ void settle_group(Work& work, Group& group) {
   const Index::OfGroup& slots = work.index().group(group.name);
   const int ready = slots.wanted_up();
   const bool all_there = std::ssize(slots.by_number) == group.target_count;
-  const bool complete = all_there && ready + (group.scaling ? 0 : coming_back(work, group)) == group.target_count;
+  const int missing = group.target_count - ready;
+  const bool complete = all_there && (missing == 0 || (!group.scaling && missing == coming_back(work, group)));
   if (!work.deleting()) note_scaling(work, group, !complete);
   if (group.failure != FailureClass::None && ready == group.target_count) {
     work.touch(group).failure = FailureClass::None;

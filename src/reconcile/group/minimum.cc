@@ -41,7 +41,6 @@ void settle_minimum(Work& work, Group& group, int ready) {
   group.target_count = before.target_before;
   group.min_count = before.min_before;
   match_target(work, group);
-  work.wake_at(work.now());  // the slots were looked at before
 }
 
 }  // namespace espalier::reconcile

@@ -222,6 +222,13 @@ SlurmApplied known(const Work& work) {
   return known;
 }
 
+// After a failure, for a while; called again then.
+bool must_wait(Work& work, const Observed::Retry& retry) {
+  if (!retry.at || *retry.at <= work.now()) return false;
+  work.wake_at(*retry.at);
+  return true;
+}
+
 // Quiet time and longest wait: many machines that come together cost one reconfigure.
 bool files_are_due(Work& work) {
   Observed& observed = work.observed;
@@ -305,7 +312,7 @@ bool is_applied(const Work& work, const SlurmWanted& wanted) {
 
 // After a refusal all: what slurmctld has saved may be of switches that are long gone.
 std::vector<std::string> places_in_the_way(const Work& work, const SlurmWanted& wanted) {
-  if (work.observed.batch_failures == 0) return topology::lost_places(wanted.plan, work.observed.shown);
+  if (work.observed.batch_retry.failures == 0) return topology::lost_places(wanted.plan, work.observed.shown);
   std::vector<std::string> all;
   for (const auto& [node, place] : work.observed.places) all.push_back(node);
   return all;
@@ -332,8 +339,7 @@ void start_files(Work& work, const Slot& controller) {
     return look_again(work, controller);
   }
   if (!files_are_due(work)) return;
-  if (work.observed.files_retry && *work.observed.files_retry > work.now())
-    return work.wake_at(*work.observed.files_retry);
+  if (must_wait(work, work.observed.files_retry)) return;
   Observed::Batch batch;
   batch.files = true;
   const auto moves = topology::steps_to(wanted.plan, work.observed.shown);
@@ -351,14 +357,14 @@ void start_files(Work& work, const Slot& controller) {
   start(work, controller, std::move(batch));
 }
 
-Time retry_time(const Work& work, int failures) {
-  const auto pause = work.settings().slurm_retry_first * (1 << std::min(failures, 6));
-  return work.now() + std::min(Millis(30'000), pause);
+void note_failure(const Work& work, Observed::Retry& retry) {
+  const auto pause = work.settings().slurm_retry_first * (1 << std::min(retry.failures++, 6));
+  retry.at = work.now() + std::min(Millis(30'000), pause);
 }
 
 void fail_batch(Work& work, const Observed::Batch& batch, const std::string& why) {
-  work.observed.batch_retry = retry_time(work, work.observed.batch_failures++);
-  if (batch.files && !batch.first) work.observed.files_retry = retry_time(work, work.observed.files_failures++);
+  note_failure(work, work.observed.batch_retry);
+  if (batch.files && !batch.first) note_failure(work, work.observed.files_retry);
   work.observed.slurm_read = false;  // it may have been carried out in part
   if (!batch.files || work.state.slurm.failure == why) return;
   work.state.slurm.failure = why;
@@ -374,7 +380,7 @@ void shut_all(Work& work, const Slot& controller) {
   for (const std::string& node : all_nodes(work.state.slurm)) {
     if (!work.observed.slurm_nodes.contains(node)) {
       fail_batch(work, {}, "slurmctld does not show " + node);
-      return work.wake_at(*work.observed.batch_retry);
+      return work.wake_at(*work.observed.batch_retry.at);
     }
     if (foreign_reason(work, node).empty()) nodes.push_back(node);
   }
@@ -497,8 +503,7 @@ void note_other_hands(Work& work, bool planned) {
 void decide_batch(Work& work) {
   Slot* controller = work.ready_controller();
   if (!controller || work.ending() || awaits_answer(work)) return;
-  if (work.observed.batch_retry && *work.observed.batch_retry > work.now())
-    return work.wake_at(*work.observed.batch_retry);
+  if (must_wait(work, work.observed.batch_retry)) return;
   if (!work.observed.slurm_read) return start_first(work, *controller);
   if (work.state.slurm.revision == 0) return shut_all(work, *controller);
   if (!start_orders(work, *controller)) start_files(work, *controller);
@@ -519,12 +524,8 @@ void on_batch_done(Work& work, const agent::CommandResult& result) {
   const bool moves_lead_there = moves_nodes(work) && !batch.live &&
                                 topology::steps_to(batch.wanted.plan, work.observed.shown).reconfigure.empty();
   if (!agrees && !moves_lead_there) return fail_batch(work, batch, agrees.error().message);
-  work.observed.batch_failures = 0;
-  work.observed.batch_retry.reset();
-  if (judged) {
-    work.observed.files_failures = 0;
-    work.observed.files_retry.reset();
-  }
+  work.observed.batch_retry = {};
+  if (judged) work.observed.files_retry = {};
   if (batch.files) confirm_files(work, batch);
   if (!judged || !agrees) return;
   work.observed.strange = false;
