@@ -63,8 +63,9 @@ Checked<Identity> Gate::admit_claim(const http::Request& request, const Claim& c
                   known.key.id, wire_time(*known.key.expires_at));
   if (!keys_.take(known.key.id, now)) return refuse(RefusalKind::kThrottled, "Rate exceeded");
   const Time signed_at = parse_wire_time(claim.time).value_or(now);
-  return Identity{known.key, true, claim.scope.region, claim.signature,
-                  signed_at + (claim.expires ? Millis(*claim.expires) : Millis(kClockSkew))};
+  return Identity{known.key,          true,
+                  claim.scope.region, claim.signature,
+                  signed_at,          signed_at + (claim.expires ? Millis(*claim.expires) : Millis(kClockSkew))};
 }
 
 Checked<void> Gate::permit(const Identity& who, const Act& act) const {
@@ -78,6 +79,8 @@ Checked<void> Gate::permit(const Identity& who, const Act& act) const {
 
 Checked<void> Gate::use_once(const Identity& who) {
   if (!who.verified) return {};
+  if (who.signed_at < std::chrono::floor<std::chrono::seconds>(began_))  // a signature's time has whole seconds
+    return refuse(RefusalKind::kMismatch, "This request was signed before the control plane started: sign it anew.");
   switch (replays_.use(who.signature, who.good_until, clock_.now())) {
     case Replays::Verdict::kFirst:
       return {};

@@ -17,20 +17,22 @@ struct Identity {
   bool verified = false;  // by signature
   std::string region;     // of the signature's scope; "" → none was given
   std::string signature;
-  Time good_until{};  // of this signature
+  Time signed_at{}, good_until{};  // of this signature
 };
 
 class Gate {
  public:
   // `loopback`: only this host reaches the listener. All must outlive it.
-  Gate(KeyRing& keys, const Clock& clock, bool loopback) : keys_(keys), clock_(clock), loopback_(loopback) {}
+  Gate(KeyRing& keys, const Clock& clock, bool loopback)
+      : keys_(keys), clock_(clock), loopback_(loopback), began_(clock.now()) {}
 
   [[nodiscard]] bool open() const { return loopback_ && keys_.empty(); }
   [[nodiscard]] KeyRing& keys() const { return keys_; }
 
   Checked<Identity> admit(const http::Request& request);
   Checked<void> permit(const Identity& who, const Act& act) const;
-  // kMismatch: carried out before. Reads are not asked.
+  // kMismatch: carried out before, or signed before this process began, which does not know what was carried out then.
+  // Reads are not asked.
   Checked<void> use_once(const Identity& who);
   // After an answer that invites to try again.
   void not_carried_out(const Identity& who) { replays_.forget(who.signature); }
@@ -41,6 +43,7 @@ class Gate {
   KeyRing& keys_;
   const Clock& clock_;
   const bool loopback_;
+  const Time began_;
   Replays replays_;
 };
 

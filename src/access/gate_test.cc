@@ -174,6 +174,19 @@ TEST_F(GateTest, WhatChangesSomethingIsCarriedOutOnce) {
   EXPECT_FALSE(gate_->admit(sent));
 }
 
+// What was carried out before a restart is not known after it.
+TEST_F(GateTest, AChangeThatWasSignedBeforeTheStartIsNotCarriedOut) {
+  const auto key = make(Role::Admin);
+  const auto sent = request(key.credentials);
+  EXPECT_TRUE(gate_->use_once(gate_->admit(sent).value()));
+  clock_.advance(1500ms);
+  start(true);
+  const auto again = gate_->admit(sent);
+  ASSERT_TRUE(again) << "it may read";
+  EXPECT_EQ(gate_->use_once(*again).error().kind, RefusalKind::kMismatch);
+  EXPECT_TRUE(gate_->use_once(gate_->admit(request(key.credentials)).value())) << "of the second of the start";
+}
+
 TEST(Replays, AreBounded) {
   Replays replays(2);
   const Time now{};

@@ -108,7 +108,8 @@ void conclude(const Services& services, const Asked& asked, int status, const st
 }  // namespace
 
 http::Response too_busy() {
-  return response(WireError{503, "ServiceUnavailable", "Too many requests are waiting. Try again."}, "");
+  return response(WireError{503, "ServiceUnavailable", "Too many requests are waiting. Try again."},
+                  Random::from_system().uuid());
 }
 
 Api::Api(engine::Clusters& clusters, Settings settings, Capacity* capacity, Random random)

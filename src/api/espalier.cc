@@ -33,15 +33,13 @@ Result<json::object> describe_nodes(const Services& services, const Call& call) 
 }
 
 Result<json::object> describe_access(const Services& services, const Call& call) {
-  const auto name = text(call.input, "NodeName");
-  if (name.empty() == text(call.input, "NodeId").empty())
-    return fail(ErrorCode::kInvalid, "Pass exactly one of NodeName and NodeId");
+  if (auto one = exactly_one_of(call.input, {"NodeName", "NodeId"}); !one) return tl::unexpected(one.error());
   return read_cluster(services, call, [&](const engine::View& view) -> Result<json::object> {
     const auto found = find_node(view, call.input);
     if (!found) return tl::unexpected(found.error());
     const Slot& slot = **found;
     if (!slot.machine)
-      return fail(ErrorCode::kConflict, "Node {} has no machine yet: it is {}", name, enum_name(slot.state));
+      return fail(ErrorCode::kConflict, "Node {} has no machine yet: it is {}", slot.node_name, enum_name(slot.state));
     const auto& folder = services.settings.machine_folder;
     return json::object{{"InstanceId", slot.machine->id.value},
                         {"NodeName", slot.node_name},

@@ -61,9 +61,8 @@ Result<json::array> history_of(const Services& services, const ClusterId& cluste
 }
 
 Result<json::object> explain_node(const Services& services, const Call& call) {
-  int names = 0;
-  for (const char* name : {"NodeName", "NodeId", "NodeLogicalId"}) names += int{!text(call.input, name).empty()};
-  if (names != 1) return fail(ErrorCode::kInvalid, "Pass exactly one of NodeName, NodeId and NodeLogicalId");
+  if (auto one = exactly_one_of(call.input, {"NodeName", "NodeId", "NodeLogicalId"}); !one)
+    return tl::unexpected(one.error());
   std::optional<Slot> found;
   ClusterId cluster;
   auto answer = read_cluster(services, call, [&](const engine::View& view) -> Result<json::object> {

@@ -29,6 +29,18 @@ TEST_F(Nodes, OnlyThoseWithAnInstanceByDefault) {
             R"("PrivateDnsHostname":"ip-10-77-0-1.us-west-2.compute.internal"})");
 }
 
+TEST_F(Nodes, ThoseWithAnInstanceInEitherOrder) {
+  for (const char* node : {"workers-3", "controller-1"}) clusters.launch(*state, node, SlotState::Booting);
+  for (const char* by : {"CREATION_TIME", "NAME"}) {
+    const auto query = fmt::format(R"("SortBy": "{}")", by);
+    EXPECT_EQ(list(query).size(), 2u) << by;
+    EXPECT_EQ(list(query + R"(, "InstanceGroupNameContains": "work")").size(), 1u) << by;
+    EXPECT_EQ(list(query + R"(, "InstanceGroupNameContains": "work", "IncludeNodeLogicalIds": true)").size(), 3u) << by;
+    EXPECT_TRUE(list(query + R"(, "InstanceGroupNameContains": "nobody")").empty()) << by;
+    EXPECT_TRUE(list(query + R"(, "CreationTimeBefore": 1767225600)").empty()) << by;
+  }
+}
+
 TEST_F(Nodes, AllWithLogicalIds) {
   clusters.launch(*state, "workers-2", SlotState::Ready);
   const auto nodes = list(R"("IncludeNodeLogicalIds": true, "SortBy": "NAME")");

@@ -1,5 +1,6 @@
 #include "api/read.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace espalier::api {
@@ -28,6 +29,13 @@ std::optional<Time> time(const json::object& object, std::string_view name) {
   const auto* found = member(object, name);
   if (!found) return std::nullopt;
   return Time(Millis(std::llround(found->to_number<double>() * 1000)));
+}
+
+Result<void> exactly_one_of(const json::object& object, std::initializer_list<std::string_view> names) {
+  const auto there =
+      std::ranges::count_if(names, [&](std::string_view name) { return member(object, name) != nullptr; });
+  if (there == 1) return {};
+  return fail(ErrorCode::kInvalid, "Pass exactly one of {}", fmt::join(names, ", "));
 }
 
 json::value timestamp(Time time) {

@@ -14,6 +14,8 @@ std::string text(const json::object& object, std::string_view name, std::string_
 std::int64_t number(const json::object& object, std::string_view name, std::int64_t otherwise = 0);
 bool flag(const json::object& object, std::string_view name);
 std::optional<Time> time(const json::object& object, std::string_view name);
+// kInvalid when none of them is there, or more than one: what the shapes cannot say.
+Result<void> exactly_one_of(const json::object& object, std::initializer_list<std::string_view> names);
 
 // Epoch seconds, whole where it is, as clients like it.
 json::value timestamp(Time time);

@@ -10,7 +10,7 @@
 namespace espalier::api {
 namespace {
 
-constexpr std::size_t kShownProblems = 10;
+constexpr std::size_t kShownBytes = 3500;  // of problems: errors.cc cuts messages soon after
 constexpr std::size_t kShownValue = 80;
 constexpr const char* kForEks =
     "Member is for clusters with Orchestrator.Eks; Espalier runs Slurm clusters: leave it out";
@@ -31,17 +31,20 @@ class Walk {
   Result<void> result() const {
     if (count_ == 0) return {};
     return fail(ErrorCode::kInvalid, "{} validation error{} detected: {}{}", count_, count_ == 1 ? "" : "s",
-                fmt::join(problems_, "; "), count_ > problems_.size() ? "; …" : "");
+                fmt::join(problems_, "; "),
+                count_ > problems_.size() ? fmt::format("; … and {} more", count_ - problems_.size()) : "");
   }
 
  private:
   void problem(const json::value* value, const std::string& path, std::string_view constraint) {
-    if (++count_ > kShownProblems) return;
+    ++count_;
+    if (shown_bytes_ > kShownBytes) return;
     std::string shown = value ? json::serialize(*value) : "null";
     if (value && value->is_string()) shown = "'" + std::string(std::string_view(value->get_string())) + "'";
     const bool show = shown.size() <= kShownValue && !(value && value->is_structured());
     problems_.push_back(
         fmt::format("Value {}at '{}' failed to satisfy constraint: {}", show ? shown + " " : "", path, constraint));
+    shown_bytes_ += problems_.back().size();
   }
   bool expect(bool good, const json::value& value, const std::string& path, std::string_view constraint) {
     if (!good) problem(&value, path, constraint);
@@ -158,6 +161,7 @@ class Walk {
 
   std::vector<std::string> problems_;
   std::size_t count_ = 0;
+  std::size_t shown_bytes_ = 0;
 };
 
 }  // namespace

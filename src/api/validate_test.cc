@@ -9,8 +9,9 @@ namespace espalier::api {
 namespace {
 
 using testing::AllOf;
-using testing::EndsWith;
+using testing::ContainsRegex;
 using testing::HasSubstr;
+using testing::Not;
 
 std::string problems(const std::string& operation, std::string_view text) {
   const auto valid = validate(*input_shape("SageMaker." + operation), parse_json(text).value().as_object());
@@ -52,12 +53,24 @@ TEST(Validate, AllProblemsAtOnceWithPaths) {
             "Member must have value less than or equal to 2");
 }
 
-TEST(Validate, ManyProblemsAreCountedNotListed) {
-  std::string groups;
-  for (int i = 0; i < 50; ++i) groups += std::string(i ? "," : "") + "{}";
-  const auto text = problems("UpdateCluster", R"({"ClusterName": "a", "InstanceGroups": [)" + groups + "]}");
-  EXPECT_THAT(text, AllOf(HasSubstr("150 validation errors"), EndsWith("; …")));
-  EXPECT_LT(text.size(), 2000u);
+std::string empty_groups(int count) {
+  std::vector<std::string> groups(static_cast<std::size_t>(count), "{}");
+  return problems("UpdateCluster",
+                  fmt::format(R"({{"ClusterName": "a", "InstanceGroups": [{}]}})", fmt::join(groups, ",")));
+}
+
+TEST(Validate, AllThatFitAMessageAreListed) {
+  const auto text = empty_groups(11);
+  EXPECT_THAT(text, AllOf(HasSubstr("33 validation errors"), Not(HasSubstr("…"))));
+  for (int i = 1; i <= 11; ++i)
+    for (const auto* name : {"instanceGroupName", "instanceCount", "executionRole"})
+      EXPECT_THAT(text, HasSubstr(fmt::format("'instanceGroups.{}.member.{}'", i, name)));
+}
+
+TEST(Validate, MoreProblemsThanThatAreCounted) {
+  const auto text = empty_groups(50);
+  EXPECT_THAT(text, AllOf(HasSubstr("150 validation errors"), ContainsRegex("; … and [0-9]+ more$")));
+  EXPECT_LT(text.size(), 4096u) << "the wire's messages end there";
 }
 
 TEST(Validate, NullIsAbsentAndTheUnknownIsIgnored) {

@@ -369,7 +369,7 @@ std::optional<MachineId> Engine::authenticate(const std::string& credential, con
   const auto [cluster, slot_id] = owner_of(credential);
   const ActorPtr actor = find_actor(cluster);
   if (!actor) return std::nullopt;
-  if (agent::certificate_of(credential) != certificate) return std::nullopt;  // it was taken from its machine
+  const bool elsewhere = agent::certificate_of(credential) != certificate;  // it was taken from its machine
   std::optional<MachineId> machine;
   bool renewed = false;
   {
@@ -380,8 +380,8 @@ std::optional<MachineId> Engine::authenticate(const std::string& credential, con
     if (!renewed && !same_secret(slot->second.credential, credential)) return std::nullopt;
     machine = slot->second.machine->id;
   }
-  if (renewed) post(actor, reconcile::CredentialUsed{*machine, credential});
-  return machine;
+  if (renewed || elsewhere) post(actor, reconcile::CredentialUsed{*machine, credential, elsewhere});
+  return elsewhere ? std::nullopt : machine;
 }
 
 void Engine::agent_renews(const MachineId& machine, const std::string& certificate, EnrolReply reply) {

@@ -354,7 +354,7 @@ TEST_F(EngineTest, EnrolmentBindsToTheCertificateAndUsesTheTokenUp) {
     int n = 0;
     const auto events = engine().events({.cluster = cluster, .limit = 1000}).value();
     for (const auto& event : events)
-      if (event.description.find("An enrolment as node ctl-1 was refused") == 0) ++n;
+      if (event.description.find("An agent that called as node ctl-1 was refused") == 0) ++n;
     return n;
   };
   for (int i = 0; i < 3; ++i) {
@@ -368,9 +368,15 @@ TEST_F(EngineTest, EnrolmentBindsToTheCertificateAndUsesTheTokenUp) {
   thief.enrol(controller.token);
   settle();
   EXPECT_EQ(suspicions(), 2);
+  clock_.advance(std::chrono::minutes(1));
   EXPECT_EQ(engine().authenticate(credential, "its own"), controller.machine->id);
+  settle();
+  EXPECT_EQ(suspicions(), 2) << "what is its own is no event";
   EXPECT_EQ(engine().authenticate(credential, "the thief's"), std::nullopt);
   EXPECT_EQ(engine().authenticate(credential, ""), std::nullopt);
+  EXPECT_EQ(engine().authenticate("x" + credential, "the thief's"), std::nullopt);
+  settle();
+  EXPECT_EQ(suspicions(), 3) << "a stolen credential is one as well";
 }
 
 TEST_F(EngineTest, MachineThatIsQuickerThanItsLaunchIsToldToTryAgain) {

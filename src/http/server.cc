@@ -18,6 +18,7 @@
 
 #include "base/json.h"
 #include "base/log.h"
+#include "base/random.h"
 
 namespace espalier::http {
 namespace {
@@ -36,7 +37,7 @@ constexpr std::size_t kFirstRead = 4096;
 
 Response error_response(int status, std::string_view type, std::string_view message) {
   return {status,
-          {{"Content-Type", "application/x-amz-json-1.1"}},
+          {{"Content-Type", "application/x-amz-json-1.1"}, {"x-amzn-RequestId", Random::from_system().uuid()}},
           json::serialize(json::object{{"__type", type}, {"Message", message}})};
 }
 

@@ -68,13 +68,13 @@ std::string new_credential(Work& work, const Slot& slot, const std::string& cert
   return out;
 }
 
-// Somebody has a token who should not. An event, but not one for each try.
+// Somebody has a token or a credential who should not. An event, but not one for each try.
 void suspect(Work& work, const Slot& slot, std::string_view what) {
   const auto [last, first] = work.observed.enrolment_refused.try_emplace(slot.id, work.now());
   if (!first && work.now() < last->second + kSuspicionPause) return;
   last->second = work.now();
   instance_event(work, slot, EventLevel::Warn,
-                 fmt::format("An enrolment as node {} was refused: {}", slot.node_name, what));
+                 fmt::format("An agent that called as node {} was refused: {}", slot.node_name, what));
 }
 
 }  // namespace
@@ -120,6 +120,7 @@ void on_agent_renews(Work& work, const AgentRenews& call) {
 
 void on_credential_used(Work& work, const CredentialUsed& used) {
   Slot* slot = work.slot_of(used.machine);
+  if (slot && used.elsewhere) return suspect(work, *slot, "its credential came with another certificate");
   if (!slot || slot->renewed.empty() || slot->renewed != used.credential) return;
   work.touch(*slot).credential = std::exchange(slot->renewed, "");
   slot->credential_at = work.now();

@@ -56,14 +56,27 @@ void Index::leave(const SlotId& id, SlotState state) {
   ++versions_[static_cast<std::size_t>(state)];
 }
 
+void Index::place(const SlotId& id, Entry& entry, Time created, bool launched) {
+  by_creation_.erase(entry.place);
+  launched_.erase(entry.place);
+  entry.place.created = created;
+  entry.launched = launched;
+  by_creation_[entry.place] = id;
+  if (launched) {
+    launched_[entry.place] = id;
+    entry.group->launched[entry.number] = id;
+  } else {
+    entry.group->launched.erase(entry.number);
+  }
+}
+
 void Index::put(const Slot& slot) {
   const auto [found, is_new] = entries_.try_emplace(slot.id);
   Entry& entry = found->second;
   if (is_new) {
     const auto group = groups_.try_emplace(slot.group).first;
     entry.group = &group->second;
-    entry.place = {creation_time(slot), group->first, slot.number};
-    by_creation_[entry.place] = slot.id;
+    entry.place = {Time(), group->first, slot.number};
     entry.group->by_number[slot.number] = slot.id;
     entry.number = slot.number;
     entry.node_name = slot.node_name;
@@ -76,11 +89,9 @@ void Index::put(const Slot& slot) {
     in_state_[static_cast<std::size_t>(slot.state)].insert(slot.id);
     ++versions_[static_cast<std::size_t>(slot.state)];
   }
-  if (const Time created = creation_time(slot); created != entry.place.created) {
-    by_creation_.erase(entry.place);
-    entry.place.created = created;
-    by_creation_[entry.place] = slot.id;
-  }
+  if (const Time created = creation_time(slot);
+      is_new || created != entry.place.created || slot.machine.has_value() != entry.launched)
+    place(slot.id, entry, created, slot.machine.has_value());
   entry.state = slot.state;
   entry.wanted = slot.wanted;
   count(entry, 1);
@@ -103,8 +114,10 @@ void Index::drop(const SlotId& id) {
   leave(id, entry.state);
   entry.group->waiting.erase(entry.number);
   entry.group->by_number.erase(entry.number);
+  entry.group->launched.erase(entry.number);
   by_node_.erase(entry.node_name);
   by_creation_.erase(entry.place);
+  launched_.erase(entry.place);
   entries_.erase(found);
 }
 

@@ -42,6 +42,7 @@ class Index {
   };
   struct OfGroup {
     std::map<int, SlotId> by_number;  // all slots
+    std::map<int, SlotId> launched;   // those that have a machine
     std::set<int> waiting;            // numbers of those that wait for a pool
     CountByState all{};
     CountByState wanted{};
@@ -63,8 +64,9 @@ class Index {
   void put(const Slot& slot);
   void drop(const SlotId& id);
 
-  // All slots, in two orders.
+  // All slots, in two orders; and those that have a machine, of which a list may want only these few.
   [[nodiscard]] const std::map<Place, SlotId>& by_creation() const { return by_creation_; }
+  [[nodiscard]] const std::map<Place, SlotId>& launched() const { return launched_; }
   [[nodiscard]] const std::map<std::string, OfGroup>& by_name() const { return groups_; }
   // A group without slots has an empty entry.
   [[nodiscard]] const OfGroup& group(const std::string& name) const;
@@ -85,16 +87,18 @@ class Index {
     SlotState state = SlotState::Wanted;
     bool wanted = true;
     bool waiting = false;
+    bool launched = false;
     bool up = false;
     std::string type, image;  // while it is up
   };
   static void count(const Entry& entry, int by);
   static void count_up(Entry& entry, const Slot& slot);
+  void place(const SlotId& id, Entry& entry, Time created, bool launched);
   void leave(const SlotId& id, SlotState state);
 
   bool built_ = false;
   std::map<std::string, OfGroup> groups_;
-  std::map<Place, SlotId> by_creation_;
+  std::map<Place, SlotId> by_creation_, launched_;
   std::array<std::set<SlotId>, kSlotStates> in_state_;
   std::array<std::uint64_t, kSlotStates> versions_{};
   std::unordered_map<SlotId, Entry> entries_;

@@ -27,11 +27,13 @@ Slot changed(int number) {
 void expect_same(const Index& index, const Index& fresh) {
   RC_ASSERT(index.count() == fresh.count());
   RC_ASSERT(index.by_creation() == fresh.by_creation());
+  RC_ASSERT(index.launched() == fresh.launched());
   for (std::size_t state = 0; state < kSlotStates; ++state)
     RC_ASSERT(index.in_state(static_cast<SlotState>(state)) == fresh.in_state(static_cast<SlotState>(state)));
   for (const char* name : {"even", "odd"}) {
     const auto &group = index.group(name), &expected = fresh.group(name);
     RC_ASSERT(group.by_number == expected.by_number);
+    RC_ASSERT(group.launched == expected.launched);
     RC_ASSERT(group.waiting == expected.waiting);
     RC_ASSERT(group.all == expected.all);
     RC_ASSERT(group.wanted == expected.wanted);

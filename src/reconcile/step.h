@@ -82,6 +82,7 @@ struct AgentRenews {  // its certificate, and with it its credential
 struct CredentialUsed {  // a renewed one, for the first time: the one before it ends
   MachineId machine;
   std::string credential;
+  bool elsewhere = false;  // any, with a certificate that is not its machine's: it was refused
 };
 struct AgentHere {  // it called for the first time since it or the control plane started
   MachineId machine;

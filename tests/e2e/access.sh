@@ -98,7 +98,7 @@ expect_equal "without a certificate" 401 "$(enrol)"
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=thief -days 1 \
   -keyout $stage/thief.key -out $stage/thief.crt 2>/dev/null
 expect_equal "with another certificate" 403 "$(enrol --cert $stage/thief.crt --key $stage/thief.key)"
-expect_match "it is an event" 'An enrolment as node ctl-1 was refused' "$(esp events trellis)"
+expect_match "it is an event" 'An agent that called as node ctl-1 was refused' "$(esp events trellis)"
 expect_failure 35 '' curl -sk --tls-max 1.1 "https://$agents/enrol"
 
 say "audit"
