@@ -1,5 +1,7 @@
 #include "api/api.h"
 
+#include <algorithm>
+
 #include "access/claim.h"
 #include "api/auth.h"
 #include "api/errors.h"
@@ -37,6 +39,13 @@ WireError not_served(const std::string& target) {
                      fmt::format("{} is for clusters with Orchestrator.Eks; Espalier runs Slurm clusters.", target)});
 }
 
+// What a stranger wrote must not break the JSON of an answer or of the audit trail; no operation's name is changed by
+// it.
+std::string printable(std::string text) {
+  std::ranges::replace_if(text, [](char c) { return c < ' ' || c > '~'; }, '?');
+  return text;
+}
+
 // One request on its way: what is known of it so far, for its answer and the audit trail.
 struct Asked {
   std::string id;
@@ -68,8 +77,9 @@ tl::expected<Prepared, WireError> prepare(const http::Request& request, const Se
   if (!operation) return tl::unexpected(not_served(target));
   auto body = parse_body(request.body);
   if (!body) return tl::unexpected(body.error());
-  if (auto valid = validate(*input_shape(target), *body); !valid) return tl::unexpected(wire_error(valid.error()));
-  Call call{std::move(*caller), std::move(*body)};
+  const Shape& shape = *input_shape(target);
+  if (auto valid = validate(shape, *body); !valid) return tl::unexpected(wire_error(valid.error()));
+  Call call{std::move(*caller), known(shape, *body).get_object()};
   asked.cluster = cluster_of(call.input);
   auto may = authorize(services, call, target);
   asked.admitted = may.has_value();
@@ -121,7 +131,7 @@ std::string Api::request_id() {
 }
 
 void Api::handle(http::Request request, http::Reply reply) {
-  Asked asked{request_id(), http::header(request.headers, "X-Amz-Target"), request.peer};
+  Asked asked{request_id(), printable(http::header(request.headers, "X-Amz-Target")), request.peer};
   auto prepared = prepare(request, services_, asked);
   if (!prepared) {
     conclude(services_, asked, prepared.error().status, prepared.error().type);

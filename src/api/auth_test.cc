@@ -115,6 +115,10 @@ TEST_F(Auth, KeysForNamedClusters) {
   const auto tags = fmt::format(R"({{"ResourceArn": "{}"}})", arn);
   EXPECT_EQ(call(mine.credentials, "SageMaker.ListTags", tags).status, 200);
   EXPECT_EQ(call(other.credentials, "SageMaker.ListTags", tags).type(), "AccessDeniedException");
+  // A member that the operation has not does not tell which cluster is meant.
+  const auto disguised = fmt::format(R"({{"ClusterName": "other", "ResourceArn": "{}"}})", arn);
+  EXPECT_EQ(call(other.credentials, "SageMaker.ListTags", disguised).type(), "AccessDeniedException");
+  EXPECT_EQ(call(mine.credentials, "SageMaker.ListClusters", R"({"ClusterName": 5})").status, 200);
   const auto listed = [&](const access::OpenKey& by) {
     return call(by.credentials, "SageMaker.ListClusters").body.at("ClusterSummaries").as_array().size();
   };
@@ -196,6 +200,13 @@ TEST_F(Auth, TheTrailHasChangesAndRefusals) {
   ASSERT_EQ(next.status, 200) << next.message();
   EXPECT_EQ(next.body.at("Records").at(0).at("ErrorCode"), "AccessDeniedException");
   EXPECT_EQ(call(boss.credentials, "Espalier.ListAuditRecords", R"({"NextToken": "x"})").type(), "ValidationException");
+}
+
+TEST_F(Auth, ANameThatIsNoTextHidesNobodyFromTheTrail) {
+  const auto boss = key(Role::Admin);
+  EXPECT_EQ(call(none, "SageMaker.\xFF\xFE\"\n").type(), "MissingAuthenticationTokenException");
+  EXPECT_EQ(trail().front(), " SageMaker.??\"?  MissingAuthenticationTokenException");
+  EXPECT_EQ(call(boss.credentials, "SageMaker.\xFF").type(), "UnknownOperationException");
 }
 
 }  // namespace

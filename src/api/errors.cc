@@ -1,5 +1,7 @@
 #include "api/errors.h"
 
+#include "base/clip.h"
+
 namespace espalier::api {
 namespace {
 
@@ -25,11 +27,7 @@ WireError wire_error(const Error& error) {
   for (const auto& row : kTable) {
     if (row.code != error.code) continue;
     std::string message = error.message;
-    if (message.size() > kMessageLength) {
-      std::size_t end = kMessageLength;
-      while (end > 0 && (message[end] & 0xC0) == 0x80) --end;  // not in the middle of a character
-      message = message.substr(0, end) + " …";
-    }
+    clip(message, kMessageLength);
     return {row.status, row.type, std::move(message)};
   }
   return {500, "InternalFailure", error.message};

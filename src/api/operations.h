@@ -11,7 +11,7 @@
 
 namespace espalier::api {
 
-// A request that has passed its shape: types, lengths and patterns are right, null stands for absent.
+// A request that has passed its shape: types, lengths and patterns are right, and it has the shape's members only.
 struct Call {
   Caller caller;
   json::object input;

@@ -166,6 +166,23 @@ class Walk {
 
 }  // namespace
 
+json::value known(const Shape& shape, const json::value& value) {
+  if (value.is_null()) return value;
+  if (shape.type == "list") {
+    json::array items;
+    for (const auto& item : value.get_array()) items.push_back(known(api::shape(shape.member), item));
+    return items;
+  }
+  if (shape.type != "structure" && shape.type != "map") return value;
+  json::object members;
+  for (const auto& [name, item] : value.get_object()) {
+    const auto found = shape.members.find(std::string(name));
+    if (shape.type == "structure" && found == shape.members.end()) continue;
+    members[name] = known(api::shape(shape.type == "map" ? shape.value : found->second.shape), item);
+  }
+  return members;
+}
+
 Result<void> validate(const Shape& shape, const json::object& input) {
   Walk walk;
   walk.visit(shape, input, "");

@@ -11,4 +11,8 @@ namespace espalier::api {
 // ignored, timestamps are numbers of epoch seconds.
 Result<void> validate(const Shape& shape, const json::object& input);
 
+// What the shape has of a value that passed it: what is ignored must not be read by somebody who looks for its name, be
+// stored, or be shown.
+json::value known(const Shape& shape, const json::value& value);
+
 }  // namespace espalier::api

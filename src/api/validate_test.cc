@@ -77,6 +77,14 @@ TEST(Validate, NullIsAbsentAndTheUnknownIsIgnored) {
   EXPECT_EQ(problems("ListClusters", R"({"NameContains": null, "Doughnuts": [1, {"a": 2}]})"), "");
 }
 
+TEST(Validate, OnlyWhatIsKnownIsKept) {
+  const auto given = parse_json(R"({"ClusterName": "a", "Doughnuts": 1, "NodeRecovery": null, "InstanceGroups": [
+      {"InstanceGroupName": "w", "Holes": {"Deep": []}, "LifeCycleConfig": {"OnCreate": "x", "Why": 3}}]})");
+  EXPECT_EQ(
+      json::serialize(known(*input_shape("SageMaker.UpdateCluster"), *given)),
+      R"({"ClusterName":"a","NodeRecovery":null,"InstanceGroups":[{"InstanceGroupName":"w","LifeCycleConfig":{"OnCreate":"x"}}]})");
+}
+
 TEST(Validate, Types) {
   EXPECT_THAT(problems("DescribeCluster", R"({"ClusterName": 3})"), HasSubstr("Value 3 at 'clusterName'"));
   EXPECT_THAT(problems("ListClusters", R"({"MaxResults": "3"})"), HasSubstr("must be an integer"));

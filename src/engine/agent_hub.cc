@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/clip.h"
 #include "base/log.h"
 
 namespace espalier::engine {
@@ -36,6 +37,26 @@ std::optional<T> read_body(const http::Request& request, const http::Reply& repl
   if (read) return std::move(*read);
   reply(refusal(400, read.error().message));
   return std::nullopt;
+}
+
+// A machine may be in anybody's hands: what is kept of its words has an end.
+void bound(agent::Report& report) {
+  constexpr std::size_t kName = 256, kText = 1024, kLog = 16 << 10, kMany = 64;
+  for (auto& node : report.nodes) {
+    for (auto* text : {&node.name, &node.state, &node.address}) clip(*text, kName);
+    clip(node.reason, kText);
+  }
+  for (auto& result : report.results) clip(result.error, kLog);
+  report.daemons.resize(std::min(report.daemons.size(), kMany));
+  for (auto& daemon : report.daemons) {
+    clip(daemon.name, kName);
+    clip(daemon.message, kText);
+  }
+  if (!report.health) return;
+  auto& disks = report.health->disks;
+  disks.resize(std::min(disks.size(), kMany));
+  for (auto& disk : disks) clip(disk.path, kText);
+  clip(report.health->machine_id, kName);
 }
 
 bool says_health(const agent::Report& report) { return report.health || !report.daemons.empty(); }
@@ -155,6 +176,7 @@ void AgentHub::next(const MachineId& machine, const http::Request& request, http
 void AgentHub::report(const MachineId& machine, const http::Request& request, const http::Reply& reply) {
   auto body = read_body<agent::Report>(request, reply);
   if (!body) return;
+  bound(*body);
   bool back = false;
   std::optional<agent::Health> news;
   {

@@ -223,6 +223,23 @@ TEST_F(AgentHubTest, ReportsAreHandedOn) {
   EXPECT_THAT(listener_.healths, IsEmpty()) << "it said nothing of itself";
 }
 
+TEST_F(AgentHubTest, WhatAReportSaysHasAnEnd) {
+  std::string endless;
+  while (endless.size() < 100'000) endless += "ä";
+  agent::Report report;
+  report.nodes = {{endless, endless, endless, endless}};
+  report.results = {{"1", false, endless, {}}};
+  report.daemons = std::vector<agent::DaemonView>(1000, {endless, false, endless});
+  report.health.emplace();
+  report.health->machine_id = endless;
+  report.health->disks.resize(1000, {endless, 1, 2});
+  EXPECT_EQ(status_of(agent_.report(report)), 200);
+  ASSERT_THAT(listener_.reports, SizeIs(1));
+  const std::string kept = json::serialize(to_json(listener_.reports[0]));
+  EXPECT_LT(kept.size(), 300'000u);
+  EXPECT_TRUE(parse_json(kept)) << "it is still text";
+}
+
 agent::Report healthy(Time sent_at) {
   agent::Report report;
   report.daemons = {{"slurmd", true, ""}};

@@ -11,6 +11,9 @@ namespace espalier::reconcile {
 
 namespace {
 
+// Slurm has no more. Whoever is in a controller may say so all the same.
+constexpr std::size_t kMostNodes = 65'536;
+
 const agent::NodeView* view_of(const Work& work, const std::string& node) {
   const auto found = work.observed.slurm_nodes.find(node);
   return found == work.observed.slurm_nodes.end() ? nullptr : &found->second;
@@ -80,8 +83,10 @@ bool looked_at(const Work& work, const Slot& slot) {
 }  // namespace
 
 void on_nodes_seen(Work& work, const std::vector<agent::NodeView>& nodes) {
+  auto& all = work.observed.slurm_nodes;
   for (const agent::NodeView& view : nodes) {
-    auto& known = work.observed.slurm_nodes[view.name];
+    if (all.size() >= kMostNodes && !all.contains(view.name)) continue;
+    auto& known = all[view.name];
     if (known == view) continue;
     known = view;
     Slot* slot = work.slot_of_node(view.name);
