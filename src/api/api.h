@@ -26,6 +26,7 @@ struct Settings {
   std::string version;
   std::string provider;
   std::string state_folder;
+  std::string image;  // of local machines
   std::string agent_endpoint;
   // Release of the software that new machines get; empty: not known.
   std::function<std::string()> newest_image;

@@ -14,6 +14,7 @@ Result<json::object> describe_service(const Services& services, const Call&) {
   return json::object{{"Version", settings.version},
                       {"Provider", settings.provider},
                       {"StateFolder", settings.state_folder},
+                      {"Image", settings.image},
                       {"AgentEndpoint", settings.agent_endpoint},
                       {"ProcessId", std::int64_t{getpid()}}};
 }

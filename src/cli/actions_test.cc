@@ -351,6 +351,30 @@ TEST(Status, SaysWhatAnswers) {
   EXPECT_THAT(world.out.str(), HasSubstr("1 cluster in eu-west-1.\n"));
 }
 
+TEST(Down, OfAnotherControlPlaneDeletesNothing) {
+  FakeWorld world;
+  world.transport.answer("Espalier.DescribeService", R"({"Version": "0.1.0", "StateFolder": "/srv/theirs"})");
+  const auto ended = down(world.context, "/srv/ours");
+  ASSERT_FALSE(ended);
+  EXPECT_EQ(ended.error().code, ErrorCode::kConflict);
+  EXPECT_THAT(ended.error().message, HasSubstr("keeps its state in /srv/theirs, not in /srv/ours"));
+  EXPECT_TRUE(world.transport.requests("SageMaker.ListClusters").empty());
+  EXPECT_TRUE(world.transport.requests("SageMaker.DeleteCluster").empty());
+}
+
+TEST(Down, WithoutAControlPlaneSaysWhetherMachinesAreLeft) {
+  FakeWorld world;
+  for (int i = 0; i < 2; ++i)
+    world.transport.answer("Espalier.DescribeService",
+                           [](const json::object&) { return fail(ErrorCode::kUnavailable, "no"); });
+  const auto state = std::filesystem::path(testing::TempDir()) / "down-state";
+  EXPECT_TRUE(down(world.context, state.string())) << "there is nothing to do";
+  EXPECT_THAT(world.out.str(), HasSubstr("there are no machines in"));
+  std::filesystem::create_directories(state / "machines" / "i-1");
+  EXPECT_THAT(down(world.context, state.string()).error().message, HasSubstr("run on without one"));
+  std::filesystem::remove_all(state);
+}
+
 class Ssh : public testing::Test {
  protected:
   Ssh() { world.transport.answer("Espalier.DescribeAccess", R"({"MachineFolder": "/m/i-1", "NodeName": "w-1"})"); }

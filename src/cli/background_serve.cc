@@ -101,6 +101,17 @@ Result<wire::Service> describe_service(Context& context) {
   return read_answer<wire::Service>(context.service.call("Espalier.DescribeService", {}));
 }
 
+Result<void> check_state(const Context& context, const wire::Service& service, const std::string& state) {
+  namespace fs = std::filesystem;
+  std::error_code unreadable;
+  const auto folder = [&](const std::string& path) { return fs::weakly_canonical(path, unreadable); };
+  if (service.StateFolder.empty() || folder(service.StateFolder) == folder(state)) return {};
+  return fail(ErrorCode::kConflict,
+              "The control plane at {} keeps its state in {}, not in {}: nothing was done. Give --state {} if that one "
+              "is meant, or --endpoint for another one",
+              context.service.endpoint(), service.StateFolder, state, service.StateFolder);
+}
+
 Result<wire::Service> start_serve(Context& context, const std::string& program, const ServeOptions& options) {
   const auto pid = spawn_serve(program, options);
   if (!pid) return tl::unexpected(pid.error());

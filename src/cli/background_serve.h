@@ -15,6 +15,9 @@ namespace espalier::cli {
 // What answers at the endpoint. kUnavailable: nothing does.
 Result<wire::Service> describe_service(Context& context);
 
+// kConflict: what answers is not the control plane of this state folder.
+Result<void> check_state(const Context& context, const wire::Service& service, const std::string& state);
+
 // Starts `program serve …` in a session of its own and returns when it answers at the endpoint. When it ends instead,
 // the error has the last lines of its log. kTimeout: it runs, but did not answer within 30 s.
 Result<wire::Service> start_serve(Context& context, const std::string& program, const ServeOptions& options);

@@ -10,7 +10,6 @@ namespace espalier::cli {
 
 namespace {
 
-constexpr int kNodes = 8;
 constexpr const char* kPartition = "gpu";
 constexpr Millis kJobTimeout{120'000};
 constexpr const char* kTask = "echo \"$SLURM_PROCID|$(hostname)|$SLURM_TOPOLOGY_ADDR|$CUDA_VISIBLE_DEVICES\"";
@@ -59,8 +58,8 @@ Result<std::vector<Rank>> parse_ranks(const std::string& output, int nodes) {
 }
 
 Result<std::vector<Rank>> run_demo(Context& context, const std::string& program, const std::string& cluster,
-                                   const std::string& login) {
-  const std::string line = demo_line(kNodes, kPartition);
+                                   const std::string& login, int nodes) {
+  const std::string line = demo_line(nodes, kPartition);
   const std::vector<std::string> argv{
       program, "ssh", "--endpoint", context.service.endpoint(), "--region", context.service.region(),
       cluster, login, line};
@@ -71,7 +70,7 @@ Result<std::vector<Rank>> run_demo(Context& context, const std::string& program,
   if (!result) return tl::unexpected(result.error());
   if (result->status != 0)
     return fail(ErrorCode::kInternal, "The job failed with exit code {} on {}: {}", result->status, login, result->err);
-  return parse_ranks(result->out, kNodes);
+  return parse_ranks(result->out, nodes);
 }
 
 void print_ranks(Context& context, const std::vector<Rank>& ranks) {

@@ -24,8 +24,9 @@ std::string demo_line(int nodes, const std::string& partition);
 Result<std::vector<Rank>> parse_ranks(const std::string& output, int nodes);
 
 // Runs it through `program ssh cluster login …`.
+inline constexpr int kDemoNodes = 8;  // at most
 Result<std::vector<Rank>> run_demo(Context& context, const std::string& program, const std::string& cluster,
-                                   const std::string& login);
+                                   const std::string& login, int nodes);
 void print_ranks(Context& context, const std::vector<Rank>& ranks);
 
 }  // namespace espalier::cli

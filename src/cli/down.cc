@@ -1,3 +1,5 @@
+#include <filesystem>
+
 #include "cli/actions.h"
 #include "cli/background_serve.h"
 #include "cli/waiting.h"
@@ -33,9 +35,28 @@ Result<void> report(Context& context, const std::vector<std::string>& names, boo
   return {};
 }
 
+// Machines outlive their control plane; without them there is nothing to do.
+Result<void> nobody_there(Context& context, const Error& error, const std::string& state) {
+  std::error_code none;
+  if (std::filesystem::is_empty(state + "/machines", none) || none) {
+    if (context.json) return report(context, {}, false, state);
+    print(context, fmt::format("No control plane answers at {}, and there are no machines in {}.",
+                               context.service.endpoint(), state));
+    return {};
+  }
+  return fail(error.code,
+              "No control plane answers at {}, and the machines in {} run on without one: `espalier up` with the same "
+              "options goes on with them, `espalier down` deletes them then",
+              context.service.endpoint(), state);
+}
+
 }  // namespace
 
 Result<void> down(Context& context, const std::string& state) {
+  const auto service = describe_service(context);
+  if (!service && service.error().code == ErrorCode::kUnavailable) return nobody_there(context, service.error(), state);
+  if (!service) return tl::unexpected(service.error());
+  if (auto ok = check_state(context, *service, state); !ok) return ok;  // before anything is deleted
   const auto names = context.service.cluster_names();
   if (!names) return tl::unexpected(names.error());
   if (auto ok = delete_all(context, *names); !ok) return ok;

@@ -13,8 +13,7 @@ constexpr int kMaxPages = 1000;  // 100,000 clusters
 
 constexpr const char* kNoKey =
     "; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY to an access key of this control plane, or AWS_PROFILE, or ask "
-    "as "
-    "root on its host";
+    "as root on its host, with ESPALIER_STATE where its state folder is not /var/lib/espalier";
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 // `espalier topology plan` and `explain`.
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <ostream>
 
 #include "cli/topology_alone.h"
@@ -34,6 +35,9 @@ Result<void> plan_topology(Context& context, const AloneOptions& options) {
   const auto made = make_plan(options, read_text);
   if (!made) return tl::unexpected(made.error());
   tell(context, made->left_out);
+  const auto in_domain = [](const auto& node) { return !node.second.domain.empty(); };
+  if (made->plan.main().model == topology::Model::block && std::ranges::none_of(made->located.positions, in_domain))
+    tell(context, {"no source knows an NVLink domain of any node: these blocks say nothing about the network"});
   tell(context, made->plan.notes);
   if (made->plan.main().model == topology::Model::flat)
     return fail(ErrorCode::kNotFound, "There is no topology to write: {}", made->plan.choice.because);

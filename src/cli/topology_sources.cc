@@ -35,12 +35,20 @@ Result<topology::NameTable> load_names(const std::string& file, const ReadText& 
   return names;
 }
 
+// Its ids are never Slurm's names by themselves, as those of the other kinds are.
+void note_nameless(Located& located, const topology::NameTable& names, const std::string& file) {
+  if (names.empty()) return;
+  for (const auto& [id, position] : located.positions)
+    if (!names.contains(id)) located.left_out.add(fmt::format("{} has no name for {}: it keeps its id", file, id));
+}
+
 Result<Located> load_one(const SourceOption& source, const SourcesOptions& options, const topology::NameTable& names,
                          const ReadText& read) {
   auto located = read(source.from).and_then([&](const std::string& text) {
     return read_kind(source, text, names, options.nodes);
   });
   if (!located) return fail(located.error().code, "{}={}: {}", source.kind, source.from, located.error().message);
+  if (source.kind == "ec2") note_nameless(*located, names, options.names);
   return topology::rename(std::move(*located), names);
 }
 

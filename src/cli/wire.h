@@ -168,10 +168,11 @@ struct Service {
   std::string Version;
   std::string Provider;
   std::string StateFolder;
+  std::string Image;
   std::string AgentEndpoint;
   std::int64_t ProcessId = 0;
 };
-BOOST_DESCRIBE_STRUCT(Service, (), (Version, Provider, StateFolder, AgentEndpoint, ProcessId))
+BOOST_DESCRIBE_STRUCT(Service, (), (Version, Provider, StateFolder, Image, AgentEndpoint, ProcessId))
 
 struct Access {
   std::string InstanceId;

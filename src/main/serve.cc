@@ -92,6 +92,8 @@ Result<void> run(const cli::ServeOptions& options, const sigset_t& ending, rlim_
   auto endpoint = parse_endpoint(options.listen);
   if (!endpoint) return tl::unexpected(endpoint.error());
   if (auto fit = local::check_host(local_settings(options)); !fit) return fit;
+  if (!options.s3_root.empty() && !std::filesystem::is_directory(options.s3_root))
+    return fail(ErrorCode::kNotFound, "--s3-root {}: there is no such folder", options.s3_root);
   if (auto made = make_folder(options.state, 0711); !made) return made;
   auto store = store::sqlite_store(options.state + "/espalier.db");
   if (!store) return tl::unexpected(store.error());
@@ -133,6 +135,7 @@ Result<void> run(const cli::ServeOptions& options, const sigset_t& ending, rlim_
                  .version = kVersion,
                  .provider = (*provider)->name(),
                  .state_folder = options.state,
+                 .image = local_settings(options).image,
                  .agent_endpoint = agents_at,
                  .newest_image =
                      [&] {

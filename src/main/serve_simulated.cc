@@ -55,6 +55,7 @@ api::Settings api_settings(const cli::ServeOptions& options) {
           .version = kVersion,
           .provider = "sim",
           .state_folder = options.state,
+          .image = {},
           .agent_endpoint = {},
           .newest_image = {},
           .machine_folder = {}};

@@ -3,6 +3,7 @@
 #include "reconcile/repair/health.h"
 #include "reconcile/repair/repair.h"
 #include "reconcile/slot/slot.h"
+#include "slurm/node_state.h"
 
 namespace espalier::reconcile {
 
@@ -58,9 +59,25 @@ Explanation explain_booting(const Observed& observed, const Slot& slot) {
           std::nullopt};
 }
 
+// What slurmctld shows keeps jobs away, and it is not ours.
+const agent::NodeView* kept_out(const Observed& observed, const Slot& slot) {
+  const auto view = observed.slurm_nodes.find(slot.node_name);
+  if (view == observed.slurm_nodes.end() || view->second.reason.starts_with("espalier:")) return nullptr;
+  const auto facts = slurm::read_state(view->second.state);
+  return facts.down || facts.draining || facts.failing ? &view->second : nullptr;
+}
+
+std::string shown_with_reason(const agent::NodeView& view) {
+  return fmt::format("slurmctld shows it {}, with a reason that is not ours: {}", view.state,
+                     view.reason.empty() ? "none" : view.reason);
+}
+constexpr const char* kTakeBack = "nothing: who set it takes it back (scontrol update nodename=… state=resume)";
+
 Explanation explain_ready(const ClusterState& state, const Observed& observed, const Settings& settings,
                           const Slot& slot) {
   const auto sick = observed.sick.find(slot.id);
+  if (const auto* view = kept_out(observed, slot); view && sick == observed.sick.end())
+    return {shown_with_reason(*view), kTakeBack, std::nullopt};
   if (sick == observed.sick.end()) return {"all is as it should be", "nothing", std::nullopt};
   const Fault& fault = sick->second.fault;
   if (state.cluster.node_recovery != "Automatic")
@@ -71,6 +88,10 @@ Explanation explain_ready(const ClusterState& state, const Observed& observed, c
 }
 
 Explanation explain_configuring(const Observed& observed, const Slot& slot) {
+  if (const auto tries_of = observed.script_tries.find(slot.machine->id); tries_of != observed.script_tries.end())
+    return {
+        fmt::format("its lifecycle script has failed ({}): {}", tries(tries_of->second.failures), slot.failure_message),
+        "the script is run again on this machine, a few times", tries_of->second.next};
   if (observed.setup_sent.contains(slot.machine->id))
     return {"its agent sets it up (files, lifecycle script, daemons)", "it joins Slurm", std::nullopt};
   if (!observed.agents.contains(slot.machine->id))
@@ -89,9 +110,7 @@ Explanation explain_joining(const Observed& observed, const Slot& slot) {
                         view->second.address, fault.empty() ? "" : "; ", fault),
             "its slurmd is asked to register again", std::nullopt};
   if (!view->second.reason.empty() && !view->second.reason.starts_with("espalier:"))
-    return {fmt::format("slurmctld shows it {}, with a reason that is not ours: {}", view->second.state,
-                        view->second.reason),
-            "nothing: who set it takes it back", std::nullopt};
+    return {shown_with_reason(view->second), kTakeBack, std::nullopt};
   return {fmt::format("it has registered; slurmctld shows it {}", view->second.state), "it is set IDLE", std::nullopt};
 }
 

@@ -129,6 +129,22 @@ TEST_F(ExplainTest, AnAdminsReasonIsNamed) {
   EXPECT_THAT(why(SlotState::Joining).because, HasSubstr("a reason that is not ours: bad cable"));
 }
 
+TEST_F(ExplainTest, ANodeThatIsReadyAndDrainedIsNotAsItShouldBe) {
+  observed_.slurm_nodes["p5-1"] = {"p5-1", "drained", "10.0.0.1", "mine"};
+  EXPECT_THAT(why(SlotState::Ready).because, HasSubstr("drained, with a reason that is not ours: mine"));
+  EXPECT_THAT(why(SlotState::Ready).next, HasSubstr("state=resume"));
+  observed_.slurm_nodes["p5-1"].state = "allocated";
+  EXPECT_EQ(why(SlotState::Ready).because, "all is as it should be");
+}
+
+TEST_F(ExplainTest, AScriptThatFailsIsNamedWithItsNextTry) {
+  observed_.script_tries[MachineId("i-1")] = {2, Time(Millis(7000))};
+  slot_->failure_message = "lifecycle script on_create.sh: exit 3";
+  EXPECT_EQ(why(SlotState::Configuring).because,
+            "its lifecycle script has failed (2 tries): lifecycle script on_create.sh: exit 3");
+  EXPECT_EQ(why(SlotState::Configuring).next_at, Time(Millis(7000)));
+}
+
 TEST_F(ExplainTest, ABusyNodeThatHasToGoIsWaitedFor) {
   slot_->wanted = false;
   observed_.slurm_nodes["p5-1"] = {"p5-1", "draining", "10.0.0.1", "espalier:scale-down"};

@@ -17,19 +17,24 @@ constexpr int kAbove = 34;   // a panel's title
 constexpr int kBelow = 46;   // its time axis
 constexpr int kColours = 6;
 
-// Light and dark; of groups, by their order. Chosen to differ for those who see few colours too.
+// Light and dark; of groups, by their order. Chosen to differ for those who see few colours too. Without variables:
+// what makes a picture of an SVG often knows none, and draws black on black.
 constexpr const char* kStyle = R"(<style>
-svg { --ink: #1b1f24; --faint: #d5d9de; --paper: #ffffff;
-  --c0: #4477aa; --c1: #ee9944; --c2: #44aa88; --c3: #cc6677; --c4: #aa88cc; --c5: #999933; }
-@media (prefers-color-scheme: dark) { svg { --ink: #e6e8eb; --faint: #3c434c; --paper: #15181c;
-  --c0: #6699cc; --c1: #cc7722; --c2: #338866; --c3: #aa5566; --c4: #9977bb; --c5: #88882f; } }
-text { fill: var(--ink); font: 12px system-ui, sans-serif; }
+text { fill: #1b1f24; font: 12px system-ui, sans-serif; }
 .title { font-size: 17px; font-weight: 600; } .panel { font-weight: 600; }
 .end { text-anchor: end; } .middle { text-anchor: middle; }
-.grid { stroke: var(--faint); } .axis { stroke: var(--ink); }
-.wished { stroke: var(--ink); stroke-width: 1.5; stroke-dasharray: 6 4; fill: none; }
-.used { stroke: var(--ink); stroke-width: 1.5; fill: none; }
-.mark { stroke: var(--ink); stroke-dasharray: 1 3; }
+.paper { fill: #ffffff; } .grid { stroke: #d5d9de; } .axis { stroke: #1b1f24; }
+.wished { stroke: #1b1f24; stroke-width: 1.5; stroke-dasharray: 6 4; fill: none; }
+.used { stroke: #1b1f24; stroke-width: 1.5; fill: none; }
+.mark { stroke: #1b1f24; stroke-dasharray: 1 3; }
+.c0 { fill: #4477aa; } .c1 { fill: #ee9944; } .c2 { fill: #44aa88; }
+.c3 { fill: #cc6677; } .c4 { fill: #aa88cc; } .c5 { fill: #999933; }
+@media (prefers-color-scheme: dark) {
+  text { fill: #e6e8eb; } .paper { fill: #15181c; } .grid { stroke: #3c434c; }
+  .axis, .wished, .used, .mark { stroke: #e6e8eb; }
+  .c0 { fill: #6699cc; } .c1 { fill: #cc7722; } .c2 { fill: #338866; }
+  .c3 { fill: #aa5566; } .c4 { fill: #9977bb; } .c5 { fill: #88882f; }
+}
 </style>
 )";
 
@@ -48,7 +53,7 @@ std::string escape(std::string_view text) {
   return out;
 }
 
-std::string colour(std::size_t group) { return fmt::format("var(--c{})", group % kColours); }
+std::string colour(std::size_t group) { return fmt::format("c{}", group % kColours); }
 
 // One life.
 class Panel {
@@ -120,8 +125,8 @@ class Panel {
         for (std::size_t i = 0; i <= group; ++i) sum += point.ready[i];
         return sum;
       };
-      line(R"(<path fill="{}" d="{}L{:.1f},{:.1f}L{:.1f},{:.1f}Z"/>)", colour(group), path(height), x(report_.duration),
-           y(0), x(life_.timeline.front().at), y(0));
+      line(R"(<path class="{}" d="{}L{:.1f},{:.1f}L{:.1f},{:.1f}Z"/>)", colour(group), path(height),
+           x(report_.duration), y(0), x(life_.timeline.front().at), y(0));
     }
   }
 
@@ -173,7 +178,7 @@ std::string legend(const Report& report) {
   const auto& groups = report.lives.front().groups;
   constexpr std::size_t kShown = kColours;  // more have no room in a line, and no colour of their own
   for (std::size_t i = 0; i < std::min(groups.size(), kShown); ++i)
-    entry(fmt::format(R"(<rect width="20" height="10" y="-5" fill="{}"/>)", colour(i)), escape(groups[i].name));
+    entry(fmt::format(R"(<rect class="{}" width="20" height="10" y="-5"/>)", colour(i)), escape(groups[i].name));
   if (groups.size() > kShown) entry("", fmt::format("… {} more", groups.size() - kShown));
   entry(R"(<line class="used" x2="20"/>)", "in jobs");
   entry(R"(<line class="wished" x2="20"/>)", "wished for");
@@ -219,7 +224,7 @@ std::string plot(const Report& report) {
   std::string out = fmt::format(
       R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0} {1}" width="{0}" height="{1}" role="img">)"
       "\n<title>{2}: nodes ready over time</title>\n{3}"
-      R"svg(<rect width="100%" height="100%" fill="var(--paper)"/>)svg"
+      R"(<rect class="paper" width="100%" height="100%"/>)"
       "\n<text class=\"title\" x=\"{4}\" y=\"34\">{2}: nodes ready over time, by group</text>\n",
       kWidth, height, escape(report.scenario), kStyle, kLeft);
   out += legend(report);

@@ -164,6 +164,8 @@ class ScenarioReader {
     if (failure.every && failure.group.empty()) reading_.wrong(node.Mark(), "{}: 'every' goes with a group", path);
     if (members.has("machines") && (failure.group.empty() || failure.every))
       reading_.wrong(node.Mark(), "{}: 'machines' goes with 'group' and 'at'", path);
+    if (!failure.node.empty() && !has_node(failure.node))
+      reading_.wrong(node.Mark(), "'{}.node' is '{}': there are {}", path, failure.node, node_names());
     out_.failures.push_back(std::move(failure));
   }
 
@@ -194,6 +196,9 @@ class ScenarioReader {
     members.number("times", jobs.times, 1, kMostJobs);
     if (!reading_.failed() && std::ranges::find(out_.groups, job.partition, &GroupWish::partition) == out_.groups.end())
       reading_.wrong(node.Mark(), "'{}.partition' is '{}': it must be one of {}", path, job.partition, partitions());
+    if (const int most = most_in_partition(job.partition); !reading_.failed() && job.nodes > most)
+      reading_.wrong(node.Mark(), "'{}.nodes' is {}, and partition {} has never more than {}", path, job.nodes,
+                     job.partition, most);
     if (members.has("every") != members.has("times"))
       reading_.wrong(node.Mark(), "{}: 'every' and 'times' go together", path);
     jobs_ += jobs.times;
@@ -223,6 +228,36 @@ class ScenarioReader {
     const auto found = std::ranges::find(out_.groups, name, &GroupWish::name);
     return found == out_.groups.end() ? nullptr : &*found;
   }
+  // At any time.
+  [[nodiscard]] int most_in_group(const GroupWish& group) const {
+    int most = group.count;
+    for (const Resize& change : out_.changes)
+      if (change.group == group.name) most = std::max(most, change.count);
+    return most;
+  }
+  [[nodiscard]] int most_in_partition(const std::string& name) const {
+    int most = 0;
+    for (const GroupWish& group : out_.groups)
+      if (group.partition == name) most += most_in_group(group);
+    return most;
+  }
+  [[nodiscard]] bool has_node(const std::string& name) const {
+    const auto is_of = [&](const std::string& group, int most) {
+      if (!name.starts_with(group + "-")) return false;
+      const std::string number = name.substr(group.size() + 1);
+      for (int i = 1; i <= most; ++i)
+        if (number == std::to_string(i)) return true;
+      return false;
+    };
+    return is_of(kControllerGroup, 1) ||
+           std::ranges::any_of(out_.groups, [&](const auto& g) { return is_of(g.name, most_in_group(g)); });
+  }
+  [[nodiscard]] std::string node_names() const {
+    std::string out = fmt::format("{}-1", kControllerGroup);
+    for (const GroupWish& group : out_.groups)
+      out += fmt::format(", {0}-1 to {0}-{1}", group.name, most_in_group(group));
+    return out;
+  }
   [[nodiscard]] std::string partitions() const {
     std::set<std::string> names;
     for (const GroupWish& group : out_.groups) names.insert(group.partition);
@@ -241,6 +276,8 @@ class ScenarioReader {
 Result<Scenario> read_scenario(const std::string& text) {
   const auto file = sim::parse_yaml_map(text);
   if (!file) return tl::unexpected(file.error());
+  if (file->size() == 0)
+    return fail(ErrorCode::kInvalid, "the scenario is empty: it needs duration and groups at least");
   Reading reading;
   Scenario scenario = ScenarioReader(reading).read(*file);
   if (reading.failed()) return tl::unexpected(*reading.error());

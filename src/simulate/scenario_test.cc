@@ -89,6 +89,8 @@ TEST(Scenario, WhatIsWrongIsSaidWithItsLineAndWhatIsAllowed) {
       {"failures: [{at: 1m}]", "failures[0] needs one of node, group, control_plane"},
       {"failures: [{node: g-1}]", "failures[0] needs one of at, every"},
       {"failures: [{every: 10h, node: g-1}]", "'every' goes with a group"},
+      {"failures: [{at: 1m, node: g-9999}]", "'failures[0].node' is 'g-9999': there are controller-1, g-1 to g-"},
+      {"jobs: [{nodes: 9999, runs: 1h}]", "'jobs[0].nodes' is 9999, and partition g has never more than "},
       {"chances: {never_boots: 1.5}", "'chances.never_boots' is 1.5: it must be 0 to 1"},
       {"jobs: [{nodes: 1, runs: 1h, partition: q}]", "'jobs[0].partition' is 'q': it must be one of g"},
       {"jobs: [{nodes: 1, runs: 1h, times: 2}]", "'every' and 'times' go together"},
@@ -116,6 +118,7 @@ TEST(Scenario, GroupsHaveBounds) {
   for (int i = 0; i < 11; ++i) many += fmt::format("{}g{}: {{type: ml.m5.large, count: 6000}}", i > 0 ? ", " : "", i);
   EXPECT_THAT(message("{" + many + "}"), HasSubstr("66000 nodes in all: 65536 at most"));
   EXPECT_THAT(read_scenario("groups: [").error().message, HasSubstr("line"));
+  EXPECT_THAT(read_scenario("# nothing\n").error().message, HasSubstr("empty"));
   EXPECT_THAT(read_scenario("duration: 1h").error().message, HasSubstr("'groups' is missing"));
 }
 

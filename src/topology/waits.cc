@@ -23,6 +23,7 @@ std::string other_reason(const slurm::Job& job) {
   if (job.reason == "JobHeldUser") return fmt::format("its user holds it: scontrol release {}", job.id);
   if (job.reason == "JobHeldAdmin") return "an admin holds it";
   static constexpr std::array kLimits = {"QOS", "Assoc", "Licenses", "Reservation", "Partition", "JobArrayTaskLimit"};
+  if (job.reason == "PartitionNodeLimit") return "";  // it asks for more than there are, or than MaxNodes
   for (const auto* limit : kLimits)
     if (job.reason.starts_with(limit)) return fmt::format("a limit or a setting of Slurm's holds it: {}", job.reason);
   return "";
@@ -171,6 +172,8 @@ class Reasoning {
   }
 
   [[nodiscard]] std::string although_it_fits() const {
+    if (job_.reason == "PartitionNodeLimit")
+      return "enough nodes are idle; MaxNodes or MinNodes of the partition forbids it";
     if (job_.reason == "Priority") return "enough nodes are idle; jobs of a higher priority wait for them too";
     return fmt::format(
         "enough nodes are idle; slurmctld says '{}': they may lack what it asks of each (processors, "

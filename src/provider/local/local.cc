@@ -73,6 +73,9 @@ Result<void> LocalProvider::adopt() {
   auto machines = folders_.open();
   if (!machines) return tl::unexpected(machines.error());
   if (auto made = ensure_bridge(settings_.bridge, subnet_, owner()); !made) return made;
+  if (!allow_many_neighbours())
+    log::info(
+        "the kernel's table of neighbours cannot be enlarged from here: enough for some 100 machines at its default");
   std::ranges::sort(*machines, {}, &machine::MachineSpec::launched_at);
   for (machine::MachineSpec& spec : *machines) {
     const MachineId id = spec.id;

@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "machine/netlink.h"
 
 namespace espalier::local {
@@ -21,6 +22,21 @@ TEST(Subnet, ReadsAndRefuses) {
   const auto crooked = parse_subnet("10.77.3.0/16");
   ASSERT_FALSE(crooked);
   EXPECT_NE(crooked.error().message.find("10.77.0.0/16"), std::string::npos);
+}
+
+TEST(Neighbours, BoundsAreRaisedAndNeverLowered) {
+  const auto folder = std::filesystem::path(testing::TempDir()) / "neighbours";
+  std::filesystem::create_directories(folder);
+  const auto bound = [&](const char* name) { return *read_file(folder / name); };
+  EXPECT_FALSE(allow_many_neighbours(folder)) << "there are none";
+  for (const auto& [name, value] :
+       {std::pair{"gc_thresh1", "128\n"}, {"gc_thresh2", "512\n"}, {"gc_thresh3", "9000000\n"}})
+    ASSERT_TRUE(write_file(folder / name, value));
+  EXPECT_TRUE(allow_many_neighbours(folder));
+  EXPECT_TRUE(bound("gc_thresh1").starts_with("65536"));
+  EXPECT_TRUE(bound("gc_thresh2").starts_with("262144"));
+  EXPECT_EQ(bound("gc_thresh3"), "9000000\n");
+  std::filesystem::remove_all(folder);
 }
 
 TEST(AddressRotation, GivesBackAddressesLast) {

@@ -108,7 +108,7 @@ bool admitted(Work& work, Slot& slot) {
   const slurm::NodeFacts facts = slurm::read_state(view->state);
   if (facts.down || facts.failing || has_own_drain(*view) || is_held(slot, *view)) return false;
   work.set(slot, ConditionType::Placed, true, "in " + work.observed.places[slot.node_name]);
-  work.set(slot, ConditionType::Schedulable, true, "slurmctld shows it " + view->state);
+  work.set(slot, ConditionType::Schedulable, true, "it was given to jobs");
   return true;
 }
 
