@@ -98,6 +98,18 @@ TEST_F(ImexTest, EveryMachineHasTheAddressesOfItsDomain) {
   EXPECT_TRUE(world_.run(kMinute, [&] { return all_are_told(); }));
 }
 
+TEST_F(ImexTest, AListThatCouldNotBeWrittenIsSentAgain) {
+  ASSERT_TRUE(world_.run(10 * kMinute, [&] { return world_.all_ready() && all_are_told(); }));
+  world_.extra_fails = 5;  // three are told of the next machine
+  world_.kill(world_.slot("p5-2").machine->id);
+  ASSERT_TRUE(world_.run(10 * kMinute, [&] { return world_.extra_fails == 0 && world_.all_ready(); }));
+  EXPECT_TRUE(world_.run(kMinute, [&] { return all_are_told(); }));
+  EXPECT_EQ(std::ranges::count_if(world_.event_texts(),
+                                  [](const auto& event) { return event.find("could not write") != std::string::npos; }),
+            3)
+      << "once for each machine";
+}
+
 TEST_F(ImexTest, OneUnderADeepHealthCheckIsToldToo) {
   ASSERT_TRUE(world_.run(10 * kMinute, [&] { return world_.all_ready() && all_are_told(); }));
   ASSERT_THAT(world_.slurm.run_job("gpu", 1), ElementsAre("p5-1"));  // until it ends the check waits

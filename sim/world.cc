@@ -312,7 +312,13 @@ void World::command(const MachineId& id, const agent::Command& command) {
       tell_if_same_process(process, reconcile::CommandDone{id, std::move(result)});
     });
   } else if (command.extra) {
-    for (const auto& file : *command.extra) extra[id][file.name] = file.text;
+    const bool fails = extra_fails > 0;
+    if (fails) --extra_fails;
+    if (!fails)
+      for (const auto& file : *command.extra) extra[id][file.name] = file.text;
+    after(kSlurmTakes, [this, id, fails, command_id = command.id, process] {
+      tell_if_same_process(process, reconcile::CommandDone{id, {command_id, !fails, fails ? "disk full" : "", {}}});
+    });
   } else if (command.call_again) {
     after(kSlurmTakes, [this, id, node = found->second.host_name] { register_node(id, node); });
   } else if (command.slurm) {

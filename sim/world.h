@@ -51,6 +51,7 @@ class World {
   std::vector<Result<reconcile::UserAnswer>> answers;
   std::function<std::optional<LaunchFailure>(const LaunchRequest&)> launch_fault;  // of a launch that makes no machine
   bool terminations_fail = false;
+  int extra_fails = 0;                              // so many writes of extra files, from now on
   std::set<std::string> never_boot;                 // instance types and images whose machines do not call
   std::map<std::string, int> launch_calls;          // instance type → calls
   std::map<std::string, Time> launched_at;          // node → when its first machine came

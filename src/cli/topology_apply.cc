@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/file.h"
+#include "slurm/hostlist.h"
 #include "topology/compare.h"
 #include "topology/shown.h"
 
@@ -84,7 +85,11 @@ Result<bool> move_nodes(const topology::ClusterPlan& plan, const topology::Steps
   return true;
 }
 
-Result<void> reload(const topology::ClusterPlan& plan, const SlurmFacts& facts, LocalSlurm& slurm) {
+// Saved places that the file does not know go first, or it would be refused.
+Result<void> reload(const topology::ClusterPlan& plan, const std::vector<topology::Shown>& shown,
+                    const SlurmFacts& facts, LocalSlurm& slurm) {
+  if (const auto lost = topology::lost_places(plan, shown); !lost.empty())
+    if (auto gone = slurm.place(slurm::compress(lost), ""); !gone) return gone;
   return slurm.reconfigure().and_then([&] { return verify(plan, facts, slurm); });
 }
 
@@ -121,7 +126,7 @@ Result<Applied> apply(const topology::ClusterPlan& plan, const SlurmFacts& facts
     return out;
   }
   out.outcome = Outcome::reconfigured;
-  if (auto done = reload(plan, facts, slurm); !done) return take_back(done.error(), files, slurm);
+  if (auto done = reload(plan, *shown, facts, slurm); !done) return take_back(done.error(), files, slurm);
   return out;
 }
 

@@ -1,4 +1,5 @@
 // `espalier topology apply` and `watch`: the topology of a Slurm that runs on this host, made true and kept so.
+#include <csignal>
 #include <ostream>
 
 #include "base/file.h"
@@ -109,12 +110,38 @@ class Round {
   std::string said_;
 };
 
+// SIGTERM and SIGINT end a watch between two rounds, never between a file and what slurmctld is told of it.
+class Stop {
+ public:
+  Stop() {
+    sigemptyset(&signals_);
+    sigaddset(&signals_, SIGTERM);
+    sigaddset(&signals_, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &signals_, &before_);
+  }
+  ~Stop() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  Stop(const Stop&) = delete;
+  Stop& operator=(const Stop&) = delete;
+
+  // True: one has come within this time.
+  bool comes_within(Millis time) const {
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time);
+    const timespec limit{seconds.count(), std::chrono::nanoseconds(time - seconds).count()};
+    return sigtimedwait(&signals_, nullptr, &limit) > 0;
+  }
+
+ private:
+  sigset_t signals_{};
+  sigset_t before_{};
+};
+
 }  // namespace
 
 Result<void> apply_topology(Context& context, const ApplyOptions& options) { return Round(context, options).go(false); }
 
 Result<void> watch_topology(Context& context, const WatchOptions& options) {
   Round round(context, options.apply);
+  const Stop stop;
   std::string last;
   for (int n = 1;; ++n) {
     const auto done = round.go(true);
@@ -123,7 +150,7 @@ Result<void> watch_topology(Context& context, const WatchOptions& options) {
     if (!failure.empty() && failure != last) context.err << failure << "; it is tried again" << std::endl;
     last = failure;
     if (n == options.rounds) return done;
-    context.pause(options.interval);
+    if (stop.comes_within(options.interval)) return {};
   }
 }
 

@@ -79,6 +79,7 @@ struct Slot {
   Time credential_at{};    // when it was given
   std::string renewed;     // the one that comes after it, from its first use on; secret
   std::optional<Machine> machine;
+  std::string slurm;  // the machine's, "24.11.5", as its agent said when it enrolled; "": not said
   std::optional<Repair> repair;
   std::optional<DeepCheck> check;
   std::string address;  // the controller's: a replacement gets the same; empty: any
@@ -91,8 +92,8 @@ struct Slot {
 };
 BOOST_DESCRIBE_STRUCT(Slot, (),
                       (id, group, number, node_name, instance_type, state, since, created_at, wanted, image, launch_key,
-                       token, credential, credential_at, renewed, machine, repair, check, address, attempts, next_try,
-                       failure, failure_message, conditions))
+                       token, credential, credential_at, renewed, machine, slurm, repair, check, address, attempts,
+                       next_try, failure, failure_message, conditions))
 
 // A group that waits for its MinInstanceCount: when the wait is over without it, its counts go back to these.
 struct Minimum {

@@ -50,10 +50,21 @@ std::vector<agent::ConfigFile> files_now(Work& work) {
   return files;
 }
 
+// It reads the controller's slurm.conf: until nothing in there is strange to its Slurm, its daemons are not started.
+void note_release(Work& work, const Slot& slot) {
+  const Slot* controller = work.controller();
+  if (controller == nullptr || !has_other_release(slot, *controller)) return;
+  work.observed.placed.erase(slot.id);
+  work.places_changed();
+}
+
 // What the controller's Slurm can express decides what it is told.
-void note_version(Work& work, const Slot& slot, const std::string& slurm) {
-  if (work.group_of(slot).type != NodeType::Controller || slurm.empty()) return;
+void note_version(Work& work, Slot& slot, const std::string& slurm) {
+  const bool is_controller = work.group_of(slot).type == NodeType::Controller;
   const auto version = slurm::read_version(slurm);
+  if (version) work.touch(slot).slurm = to_string(*version);
+  if (!is_controller) return note_release(work, slot);
+  if (slurm.empty()) return;
   if (!version)
     return cluster_event(work, EventLevel::Warn, "The controller's Slurm is not known", version.error().message);
   if (to_string(*version) == work.state.slurm.version) return;

@@ -55,7 +55,8 @@ struct Learn {
     const auto setup = work.observed.setup_sent.find(in.machine);
     if (setup != work.observed.setup_sent.end() && setup->second == in.result.id)
       on_setup_done(work, *slot, in.result);
-    else if (!on_check_done(work, *slot, in.result) && is_controller(in.machine))
+    else if (!on_imex_done(work, *slot, in.result) && !on_check_done(work, *slot, in.result) &&
+             is_controller(in.machine))
       on_batch_done(work, in.result);
   }
   void operator()(const NodesSeen& in) const {

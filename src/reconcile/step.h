@@ -184,9 +184,11 @@ struct Settings {
   Delays machine{Millis(1000), Millis(30'000)};        // after a slot's machine that failed by itself
   Delays canary{Millis(30'000), Millis(30 * 60'000)};  // between the single tries of a group that is slowed down
   int breaker = 3;  // machines of a group that in a row did not become Ready: from then on one is tried at a time
-  Millis unplaced_after{60'000};         // a position still unknown then: the node is used from the leaf `unplaced`
-  Millis topology_quiet{100};            // Slurm's files are written when nothing changed for so long …
-  Millis topology_longest{1000};         // … or this long after the first change
+  Millis unplaced_after{60'000};  // a position still unknown then: the node is used from the leaf `unplaced`
+  Millis topology_quiet{100};     // Slurm's files are written when nothing changed for so long …
+  Millis topology_longest{1000};  // … or this long after the first change
+  Millis ranks_quiet{200};        // the same for a reconfigure that only ranks anew the nodes that were moved
+  Millis ranks_longest{2000};
   Millis topology_look{60'000};          // slurmctld is read so often, whoever else may change it
   Millis hosts_quiet{100};               // the same for /etc/hosts of all machines
   Millis slurm_answer{180'000};          // an order to slurmctld that is not answered by then is taken for lost
@@ -283,11 +285,12 @@ struct Observed {
   struct Batch {
     std::string id;
     Time sent{};
-    bool first = false;  // only reads what slurmctld has
-    bool files = false;  // applies files and topology
-    bool live = false;   // … without a reconfigure: nodes change places, no more
-    bool look = false;   // only looks whether slurmctld still has what was applied
-    SlurmWanted wanted;  // what holds when it succeeds
+    bool first = false;                         // only reads what slurmctld has
+    bool files = false;                         // applies files and topology
+    bool live = false;                          // … without a reconfigure: nodes change places, no more
+    bool ranks = false;                         // … or with one that only ranks them anew
+    bool look = false;                          // only looks whether slurmctld still has what was applied
+    std::shared_ptr<const SlurmWanted> wanted;  // what holds when it succeeds
     std::vector<agent::SlurmStep> steps;
     [[nodiscard]] bool whole() const { return first || files || look; }  // reads everything back
   };
@@ -300,20 +303,29 @@ struct Observed {
   std::map<std::string, std::string> partitions;  // partition → host list, as slurmctld was last seen to have it
   std::unordered_set<std::string> declared;       // the nodes of those partitions
   std::map<SlotId, Time> unseen;                  // of slots that leave, without a line of slurmctld's: read again then
-  std::map<MachineId, std::size_t> imex_sent;     // hash of the list of its NVLink domain's nodes that it was last sent
-  bool imex_stale = false;                        // those lists may be others now
-  std::vector<topology::Shown> shown;             // the topologies that slurmctld was last seen to have
-  std::map<std::string, std::string> places;      // node → "tree:leaf7,block:b3", of these
-  std::unordered_map<SlotId, MachineId> placed;   // slots whose machine's place slurmctld was seen to have right
-  std::map<SlotId, Time> called_again;            // slots whose slurmd was asked to register again
-  Time read_at{};                                 // when all of slurmctld was last asked for
-  bool strange = false;                           // it has another topology than was applied: other hands
-  std::string watching;                           // host list that the controller's agent watches closely
-  std::uint64_t watch_version = 0;                // of the index, when that was made
+  struct ImexSent {
+    std::size_t list = 0;  // hash of it
+    std::string command;   // not answered yet; "": it was
+    bool failed = false;   // … that it could not be written
+  };
+  std::map<MachineId, ImexSent> imex_sent;       // the list of its NVLink domain's nodes that a machine was last sent
+  bool imex_stale = false;                       // those lists may be others now
+  std::optional<Time> imex_retry;                // those that could not be written are sent again then
+  std::vector<topology::Shown> shown;            // the topologies that slurmctld was last seen to have
+  std::map<std::string, std::string> places;     // node → "tree:leaf7,block:b3", of these
+  std::unordered_map<SlotId, MachineId> placed;  // slots whose machine's place slurmctld was seen to have right
+  std::optional<Time> unranked_since;            // nodes were moved since slurmctld has ranked all, first then
+  Time moved_at{};                               // … and last then
+  std::unordered_set<SlotId> unranked;           // slots that were placed by that
+  std::map<SlotId, Time> called_again;           // slots whose slurmd was asked to register again
+  Time read_at{};                                // when all of slurmctld was last asked for
+  bool strange = false;                          // it has another topology than was applied: other hands
+  std::string watching;                          // host list that the controller's agent watches closely
+  std::uint64_t watch_version = 0;               // of the index, when that was made
   Time watched_at{};
 
   // What Slurm should be told, made again when the rows that it depends on have changed.
-  std::optional<SlurmWanted> wanted;
+  std::shared_ptr<SlurmWanted> wanted;  // patched in place while no batch has it
   bool wanted_stale = true;                  // make it anew
   std::set<SlotId> moved;                    // compute slots whose machines came, went or were located since
   std::optional<topology::Patcher> patcher;  // of `wanted`, once it was needed

@@ -124,12 +124,14 @@ void Work::take_machine(Slot& slot) {
   observed.script_tries.erase(id);
   if (slot.repair) slot.repair->begun = true;
   observed.placed.erase(slot.id);
+  observed.unranked.erase(slot.id);
   observed.enrolment_refused.erase(slot.id);
   touch(slot).machine.reset();
   slot.launch_key.clear();
   slot.token.clear();
   slot.credential.clear();
   slot.renewed.clear();
+  slot.slurm.clear();
   slot.conditions.clear();
 }
 

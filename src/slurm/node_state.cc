@@ -35,6 +35,8 @@ constexpr std::array kWords = {
     Word{"MAINT", kIdle},
     Word{"PLANNED", kIdle},  // idle, kept for a large job by the backfill scheduler
     Word{"PLND", kIdle},
+    Word{"BLOCKED", kIdle | kClosed},  // idle, in a block that a job with --exclusive=topo has
+    Word{"BLOCK", kIdle | kClosed},
     Word{"DOWN", kDown},
     Word{"ALLOCATED", kBusy},
     Word{"ALLOC", kBusy},

@@ -49,6 +49,7 @@ TEST(NodeState, ReadsWhatSinfoPrints) {
   EXPECT_EQ(facts("failg*"), "RBf*");
   EXPECT_EQ(facts("reserved"), "RI");
   EXPECT_EQ(facts("planned"), "RI");
+  EXPECT_EQ(facts("blocked"), "R");
   EXPECT_EQ(facts("maint"), "RI");
   EXPECT_EQ(facts("reboot^"), "R");
   EXPECT_EQ(facts("inval"), "RB");
@@ -77,7 +78,7 @@ TEST(NodeState, ReadsWhatScontrolPrints) {
 }
 
 TEST(NodeState, WhatItDoesNotKnowIsBusy) {
-  for (const auto* state : {"", "?", "unknown", "UNKNOWN*", "idle+SOMETHING_NEW", "perfctrs", "blocked", "+", "*"}) {
+  for (const auto* state : {"", "?", "unknown", "UNKNOWN*", "idle+SOMETHING_NEW", "perfctrs", "+", "*"}) {
     EXPECT_TRUE(read_state(state).busy) << state;
     EXPECT_FALSE(read_state(state).idle) << state;
   }

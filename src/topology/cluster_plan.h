@@ -49,6 +49,8 @@ struct TopologyFiles {
   bool operator==(const TopologyFiles&) const = default;
 };
 TopologyFiles render(const ClusterPlan& plan);
+// TopologyParam= alone: how slurmctld ranks nodes by the cluster's default; "" when it does not.
+std::string param(const ClusterPlan& plan);
 
 // For people: every topology, one below the other.
 std::string draw(const ClusterPlan& plan);

@@ -111,12 +111,16 @@ std::string missing_topology(const ClusterPlan& plan, const std::vector<Shown>& 
   return "";
 }
 
-}  // namespace
+// A switch that goes although nodes stay where they are: a level that carries no choice any more. These nodes' saved
+// places name it, and the file without it would be refused.
+std::string saved_obstacle(const ClusterPlan& plan, const std::vector<Shown>& shown,
+                           const std::unordered_set<std::string>& moved) {
+  for (const auto& node : lost_places(plan, shown))
+    if (moved.count(node) == 0) return fmt::format("the saved place of {} names a switch that goes", node);
+  return "";
+}
 
-Steps steps_to(const ClusterPlan& plan, const std::vector<Shown>& shown) {
-  if (differences(plan, shown).empty()) return {};
-  if (!slurm::release_of(plan.version).topology_yaml)
-    return {{}, fmt::format("{} takes its topology from the file alone", describe(plan.version))};
+Steps steps_of_moves(const ClusterPlan& plan, const std::vector<Shown>& shown) {
   if (auto why = missing_topology(plan, shown); !why.empty()) return {{}, std::move(why)};
 
   std::map<std::string, std::string> wanted;  // node → whole place
@@ -141,11 +145,22 @@ Steps steps_to(const ClusterPlan& plan, const std::vector<Shown>& shown) {
   Steps out;
   for (const auto& [place, nodes] : by_place) out.moves.push_back({slurm::compress(nodes), place});
   if (out.moves.empty()) out.reconfigure = "slurmctld shows nodes or switches that are not planned";
+  if (auto why = saved_obstacle(plan, shown, moved); !why.empty()) return {{}, std::move(why)};
   return out;
+}
+
+}  // namespace
+
+Steps steps_to(const ClusterPlan& plan, const std::vector<Shown>& shown) {
+  const bool differs = !differences(plan, shown).empty();
+  if (differs && !slurm::release_of(plan.version).topology_yaml)
+    return {{}, fmt::format("{} takes its topology from the file alone", describe(plan.version))};
+  return differs ? steps_of_moves(plan, shown) : Steps{{}, saved_obstacle(plan, shown, {})};
 }
 
 std::vector<std::string> lost_places(const ClusterPlan& plan, const std::vector<Shown>& shown) {
   std::set<std::string> out;
+  if (!slurm::release_of(plan.version).topology_yaml) return {};  // nothing is saved
   for (const auto& each : shown) {
     if (each.plan.model == Model::flat || each.name != enum_name(each.plan.model)) continue;
     const auto planned = std::ranges::find(plan.topologies, each.plan.model, &Plan::model);

@@ -62,13 +62,6 @@ void write_yaml(const Plan& plan, bool is_default, std::string& out) {
   }
 }
 
-std::string param_of(const ClusterPlan& plan) {
-  const auto& release = slurm::release_of(plan.version);
-  if (plan.main().model == Model::tree && release.switch_as_node_rank) return "SwitchAsNodeRank";
-  if (plan.main().model == Model::block && release.block_as_node_rank) return "BlockAsNodeRank";
-  return "";
-}
-
 }  // namespace
 
 std::string render(const Plan& plan, const slurm::Version& version) {
@@ -87,10 +80,17 @@ std::string plugin(const Plan& plan, const slurm::Version& version) {
   return plan.model == Model::tree ? "topology/tree" : "topology/block";
 }
 
+std::string param(const ClusterPlan& plan) {
+  const auto& release = slurm::release_of(plan.version);
+  if (plan.main().model == Model::tree && release.switch_as_node_rank) return "SwitchAsNodeRank";
+  if (plan.main().model == Model::block && release.block_as_node_rank) return "BlockAsNodeRank";
+  return "";
+}
+
 TopologyFiles render(const ClusterPlan& plan) {
   TopologyFiles out;
   out.plugin = plugin(plan.main(), plan.version);
-  out.param = param_of(plan);
+  out.param = param(plan);
   if (plan.main().model == Model::flat && plan.topologies.size() == 1) return out;
   if (!slurm::release_of(plan.version).topology_yaml) {
     out.conf = render(plan.main(), plan.version);

@@ -55,6 +55,8 @@ imex_knows() {
     <(esp nodes "$cluster" --json | jq -r --arg d "$domain" '.Nodes[] | select(.Domain == $d) | .Address' | sort) >&2 &&
     [ "$(on "$1" 'wc -l </etc/nvidia-imex/nodes_config.cfg')" = "$2" ]
 }
+# slurmctld has looked at it, and it waits.
+has_to_wait() { on_login "squeue -h -j $1 -o '%T %r'" | tee /dev/stderr | grep -E '^PENDING [^N]'; }
 run_job() { submit "-p nvl $1 -t 5 --wrap 'srun true'"; }
 
 start_service --fabric "$fabric"
@@ -108,6 +110,29 @@ expect_equal "domains of -N36 --segment=18" "18 nvl-1, 18 nvl-2" "$(spread "$all
 wait_until 20 blocks_are_true 36
 wait_until 20 imex_knows gb200-1 18
 wait_until 20 imex_knows gb200-36 18
+
+say "--exclusive=topo has its whole NVLink domain"
+alone=$(held_job alone "-p nvl -N4 --exclusive=topo")
+wait_until 20 job_is "$alone" RUNNING
+expect_match "domains of -N4 --exclusive=topo" '^4 nvl-[12]$' "$(spread "$alone")"
+own=$(spread "$alone")
+own=${own#4 }
+other=nvl-$((3 - ${own#nvl-}))
+beside=$(held_job beside "-p nvl -N14 --exclusive")
+wait_until 20 job_is "$beside" RUNNING
+expect_equal "domains of -N14 beside it" "14 $other" "$(spread "$beside")"
+# 14 nodes of the first one's domain have no job, but they are its.
+fifth=$(run_job "-N5 --exclusive")
+second=$(run_job "-N4 --exclusive=topo")
+wait_until 20 has_to_wait "$fifth"
+wait_until 20 has_to_wait "$second"
+let_go alone
+wait_until 30 job_is "$fifth" COMPLETED
+expect_equal "domains of -N5 after it" "5 $own" "$(spread "$fifth")"
+wait_until 30 job_is "$second" COMPLETED
+expect_equal "domains of the second -N4 --exclusive=topo" "4 $own" "$(spread "$second")"
+let_go beside
+wait_until 30 job_is "$beside" COMPLETED
 slurmctld_log_is_clean
 
 delete_cluster

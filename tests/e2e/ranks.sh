@@ -32,5 +32,17 @@ for size in 2 5 8 13 20; do
   done
 done
 
+say "--switches=1 waits until one leaf has all"
+mapfile -t firsts < <(truth | sort -t, -u -k2,2 | cut -d, -f1)
+holder=$(held_job holder "-p gpu --exclusive -N${#firsts[@]} -w $(IFS=, && echo "${firsts[*]}")")
+wait_until 20 job_is "$holder" RUNNING
+one=$(submit "-N4 -p gpu --switches=1 -o one --wrap 'srun -l hostname'")
+check "-N4 on what is left" "$(ranks "-N4 -p gpu")"
+expect_equal "-N4 --switches=1 while no leaf has four" PENDING "$(job_state "$one")"
+let_go holder
+wait_until 30 job_is "$one" COMPLETED
+expect_equal "leaves of -N4 --switches=1" 1 \
+  "$(on_login 'sort -n one' | awk '{ print $2 }' | sort | join -t, - <(truth | sort) | cut -d, -f2 | sort -u | wc -l)"
+
 delete_cluster
 stop_service

@@ -109,6 +109,43 @@ topology apply
 expect "n4" leaf-2 "$(leaf n4)"
 expect "old1" hall "$(leaf old1)"
 
+echo "the unit's own command keeps it true, as a daemon"
+# Of ExecStart another source and interval, and the folder of this test.
+unit=$(sed -n '/^ExecStart=/,/[^\\]$/p' "$(dirname "$0")/../../packaging/espalier-topology.service" |
+  sed 's/^ExecStart=//; s/\\$//' | tr -d '\n')
+unit=${unit/\/usr\/bin\/espalier/$espalier}
+unit=${unit/ibnetdiscover=|ibnetdiscover/csv=/mnt/paths.csv}
+unit=${unit/60s/200ms}
+eval "exec ${unit/\/var\/lib\/espalier-topology/\/mnt}" >/mnt/watch.log 2>&1 &
+daemon=$!
+soon() {  # COMMAND…: within 10 s
+  local try
+  for ((try = 0; try < 100; try++)); do
+    if "$@"; then return; fi
+    sleep 0.1
+  done
+  fail "not within 10 s: $*: $(cat /mnt/watch.log)"
+}
+is_on() { [ "$(leaf "$1")" = "$2" ]; }
+says() { grep -q "$1" /mnt/watch.log; }
+printf 'n1,core/leaf-1\nn[2-4],core/leaf-2\n' >/mnt/paths.csv
+soon is_on n2 leaf-2
+scontrol reconfigure
+expect "n2 by the file" leaf-2 "$(leaf n2)"
+expect "a switch written by hand" hall "$(leaf old1)"
+rm /mnt/paths.csv
+soon says '/mnt/paths.csv.*No such file'
+printf 'n[1-4,core/leaf-7\nn2\n' >/mnt/paths.csv
+sleep 1
+expect "n1, of a source that is broken" leaf-1 "$(leaf n1)"
+expect "n2, of a source that is broken" leaf-2 "$(leaf n2)"
+printf 'n[1-3],core/leaf-1\nn4,core/leaf-2\n' >/mnt/paths.csv
+soon is_on n2 leaf-1
+kill -TERM $daemon
+wait $daemon || fail "SIGTERM ends it with $?: $(cat /mnt/watch.log)"
+kill -0 $daemon 2>/dev/null && fail "it still runs"
+expect "old2 in the end" hall "$(leaf old2)"
+
 echo "what slurmctld refuses is taken back"
 before=$(cat /etc/slurm/topology.*)
 echo "JobCompType=jobcomp/nosuch" >>/etc/slurm/slurm.conf

@@ -8,6 +8,7 @@
 #include "reconcile/check/check.h"
 #include "reconcile/events.h"
 #include "reconcile/slurm/nodes.h"
+#include "reconcile/slurm/ranks.h"
 #include "reconcile/slurm/wanted.h"
 
 namespace espalier::reconcile {
@@ -163,7 +164,9 @@ Observed::Batch first_batch(const Work& work) {
   Observed::Batch batch;
   batch.first = true;
   batch.files = !work.state.slurm.pending;
-  batch.wanted.target = work.state.slurm;
+  auto holds = std::make_shared<SlurmWanted>();
+  holds->target = work.state.slurm;
+  batch.wanted = std::move(holds);
   return batch;
 }
 
@@ -232,7 +235,6 @@ bool must_wait(Work& work, const Observed::Retry& retry) {
 // Quiet time and longest wait: many machines that come together cost one reconfigure.
 bool files_are_due(Work& work) {
   Observed& observed = work.observed;
-  if (!observed.files_differ_since) observed.files_differ_since = work.now();
   if (!observed.files_changed_at) observed.files_changed_at = work.now();
   const Time due = std::min(*observed.files_changed_at + work.settings().topology_quiet,
                             *observed.files_differ_since + work.settings().topology_longest);
@@ -248,7 +250,7 @@ void make_wanted(Work& work) {
   const bool same =
       observed.wanted && wanted.target == observed.wanted->target && wanted.places == observed.wanted->places;
   if (!same) observed.files_changed_at = work.now();
-  observed.wanted = std::move(wanted);
+  observed.wanted = std::make_shared<SlurmWanted>(std::move(wanted));
   observed.patcher.reset();
 }
 
@@ -259,6 +261,8 @@ bool patch_wanted(Work& work) {
   if (!observed.patcher)
     observed.patcher.emplace(*observed.wanted->request, observed.wanted->plan,
                              topology::Memory{observed.wanted->target.blocks});
+  if (observed.wanted.use_count() > 1)  // a batch under way is judged by it as it was
+    observed.wanted = std::make_shared<SlurmWanted>(*observed.wanted);
   const bool done = reconcile::patch_wanted(work.state, observed.moved, *observed.patcher, *observed.wanted);
   if (done) observed.files_changed_at = work.now();
   if (!done) observed.wanted.reset();
@@ -277,21 +281,17 @@ void refresh_wanted(Work& work) {
   observed.wanted_at = work.now();
 }
 
-// Slurmctld has all of these where they belong.
-void note_placed(Work& work, const SlurmWanted& wanted) {
-  work.observed.placed = wanted.machines;
-  work.look_at(SlotState::Configuring);
-  work.look_at(SlotState::Joining);
-}
-
 // Everything but topology.yaml is as it should be.
 bool only_places_differ(const Work& work, const SlurmWanted& wanted) {
   const SlurmApplied& slurm = work.state.slurm;
   if (slurm.pending || wanted.target.partition_nodes != slurm.partition_nodes) return false;
-  auto now = slurm.files, then = wanted.target.files;
-  now.erase(slurm::kTopologyYaml);
-  then.erase(slurm::kTopologyYaml);
-  return now == then;
+  const auto has_all = [](const auto& files, const auto& others) {
+    return std::ranges::all_of(others, [&](const auto& item) {
+      const auto found = files.find(item.first);
+      return item.first == slurm::kTopologyYaml || (found != files.end() && found->second == item.second);
+    });
+  };
+  return has_all(slurm.files, wanted.target.files) && has_all(wanted.target.files, slurm.files);
 }
 
 // The file first, so that a slurmctld that starts again knows every leaf; then each node that is elsewhere.
@@ -299,9 +299,6 @@ std::vector<SlurmStep> live_steps(const SlurmApplied& from, const SlurmWanted& w
   std::vector<SlurmStep> out;
   if (SlurmStep files = write_files(from, wanted.target); !nothing_in(files)) out.push_back(std::move(files));
   for (const topology::Move& move : steps.moves) out.push_back(move_nodes(move));
-  // Slurm ranks nodes by the file when it reads it, and never again: without this, those that moved would have the
-  // ranks of their names, and neighbouring ranks of the job that waits for them would be on different leaves.
-  if (!topology::render(wanted.plan).param.empty()) out.push_back(read(SlurmStepKind::Reconfigure));
   return out;
 }
 
@@ -328,30 +325,58 @@ void look_again(Work& work, const Slot& controller) {
   start(work, controller, std::move(batch));
 }
 
+// Slurmctld was seen to have all that is wanted.
+bool nothing_differs(const Work& work, const SlurmWanted& wanted) {
+  return is_applied(work, wanted) && !work.observed.strange && work.observed.places == wanted.places;
+}
+
+void note_nothing_differs(Work& work, const SlurmWanted& wanted) {
+  work.observed.files_differ_since.reset();
+  work.observed.files_changed_at.reset();
+  if (work.observed.placed != wanted.machines) note_placed(work, wanted);
+}
+
+// Nodes change places; when it is time, all are ranked anew, and switches that are empty now leave slurmctld.
+std::vector<SlurmStep> move_steps(Work& work, const SlurmWanted& wanted, const topology::Steps& moves, bool ranks) {
+  auto steps = live_steps(known(work), wanted, moves);
+  if (!steps.empty()) note_moved(work);
+  if (ranks) steps.push_back(read(SlurmStepKind::Reconfigure));
+  return steps;
+}
+
+std::vector<SlurmStep> reconfigure_steps(const Work& work, const SlurmWanted& wanted) {
+  auto steps = steps_between(work, known(work), wanted);
+  // The file is right, slurmctld is not.
+  if (is_applied(work, wanted) && !work.observed.strange) steps.push_back(read(SlurmStepKind::Reconfigure));
+  if (!moves_nodes(work)) return steps;
+  if (const auto lost = places_in_the_way(work, wanted); !lost.empty())
+    steps.insert(steps.begin(), move_nodes({slurm::compress(lost), "-"}));
+  return steps;
+}
+
 void start_files(Work& work, const Slot& controller) {
   refresh_wanted(work);
   const SlurmWanted& wanted = *work.observed.wanted;
-  const bool same = is_applied(work, wanted);
-  if (same && !work.observed.strange && work.observed.places == wanted.places) {
-    work.observed.files_differ_since.reset();
-    work.observed.files_changed_at.reset();
-    if (work.observed.placed != wanted.machines) note_placed(work, wanted);
-    return look_again(work, controller);
-  }
-  if (!files_are_due(work)) return;
-  if (must_wait(work, work.observed.files_retry)) return;
+  const bool agrees = nothing_differs(work, wanted);
+  if (agrees)
+    note_nothing_differs(work, wanted);
+  else if (!work.observed.files_differ_since)
+    work.observed.files_differ_since = work.now();
+  const bool ranks = ranks_are_due(work, wanted.plan);
+  if (agrees && !ranks) return look_again(work, controller);
   Observed::Batch batch;
   batch.files = true;
-  const auto moves = topology::steps_to(wanted.plan, work.observed.shown);
-  const SlurmApplied from = known(work);
-  batch.live = moves_nodes(work) && moves.reconfigure.empty() && only_places_differ(work, wanted);
-  batch.steps = batch.live ? live_steps(from, wanted, moves) : steps_between(work, from, wanted);
-  // The file is right, slurmctld is not.
-  if (same && !batch.live && !work.observed.strange) batch.steps.push_back(read(SlurmStepKind::Reconfigure));
-  if (!batch.live && moves_nodes(work))
-    if (const auto lost = places_in_the_way(work, wanted); !lost.empty())
-      batch.steps.insert(batch.steps.begin(), move_nodes({slurm::compress(lost), "-"}));
-  batch.wanted = wanted;
+  topology::Steps moves;
+  if (moves_nodes(work) && only_places_differ(work, wanted)) {
+    moves = topology::steps_to(wanted.plan, work.observed.shown);
+    batch.live = moves.reconfigure.empty();
+  }
+  // A move costs next to nothing: only reconfigures are gathered.
+  if (!batch.live && !files_are_due(work)) return;
+  if (must_wait(work, work.observed.files_retry)) return;
+  batch.ranks = batch.live && ranks;
+  batch.steps = batch.live ? move_steps(work, wanted, moves, ranks) : reconfigure_steps(work, wanted);
+  batch.wanted = work.observed.wanted;
   work.state.slurm.pending = true;  // stored before it is sent
   work.out.changes.slurm = true;
   start(work, controller, std::move(batch));
@@ -390,8 +415,8 @@ void shut_all(Work& work, const Slot& controller) {
 
 void confirm_files(Work& work, const Observed::Batch& batch) {
   SlurmApplied& applied = work.state.slurm;
-  const bool news = applied.revision == 0 || !applied.failure.empty() || applied.files != batch.wanted.target.files ||
-                    applied.partition_nodes != batch.wanted.target.partition_nodes;
+  const bool news = applied.revision == 0 || !applied.failure.empty() || applied.files != batch.wanted->target.files ||
+                    applied.partition_nodes != batch.wanted->target.partition_nodes;
   if (!news) {
     if (applied.pending) work.out.changes.slurm = true;
     applied.pending = false;
@@ -399,7 +424,7 @@ void confirm_files(Work& work, const Observed::Batch& batch) {
   }
   const auto revision = applied.revision;
   const auto version = applied.version;
-  applied = batch.wanted.target;
+  applied = batch.wanted->target;
   applied.version = version;
   applied.revision = revision + 1;
   applied.since = work.now();
@@ -487,6 +512,14 @@ Result<void> agrees_with(const Work& work, const SlurmWanted& wanted) {
   return fail(ErrorCode::kConflict, "slurmctld shows nodes in other places than planned");
 }
 
+// What an earlier run of ours has moved may not be ranked yet.
+void note_ranks(Work& work, const Observed::Batch& batch) {
+  if (batch.first && (work.state.slurm.live || work.state.slurm.pending)) note_moved(work);
+  const bool reads_files =
+      std::ranges::find(batch.steps, SlurmStepKind::Reconfigure, &SlurmStep::kind) != batch.steps.end();
+  if (reads_files) note_ranked(work);
+}
+
 // Slurmctld was seen to have what was applied, and has not any more although nothing of ours has changed.
 void note_other_hands(Work& work, bool planned) {
   Observed& observed = work.observed;
@@ -519,17 +552,18 @@ void on_batch_done(Work& work, const agent::CommandResult& result) {
   read_back(work, batch, result);
   if (batch.look) note_other_hands(work, planned);
   const bool judged = batch.files && !batch.first;
-  const auto agrees = judged ? agrees_with(work, batch.wanted) : Result<void>{};
+  const auto agrees = judged ? agrees_with(work, *batch.wanted) : Result<void>{};
   // Places that were set live outlast a reconfigure: those that are others now are set next.
-  const bool moves_lead_there = moves_nodes(work) && !batch.live &&
-                                topology::steps_to(batch.wanted.plan, work.observed.shown).reconfigure.empty();
+  const bool moves_lead_there = judged && moves_nodes(work) && !batch.live &&
+                                topology::steps_to(batch.wanted->plan, work.observed.shown).reconfigure.empty();
   if (!agrees && !moves_lead_there) return fail_batch(work, batch, agrees.error().message);
   work.observed.batch_retry = {};
   if (judged) work.observed.files_retry = {};
+  note_ranks(work, batch);
   if (batch.files) confirm_files(work, batch);
   if (!judged || !agrees) return;
   work.observed.strange = false;
-  note_placed(work, batch.wanted);
+  note_placed(work, *batch.wanted);
 }
 
 void update_watch(Work& work) {

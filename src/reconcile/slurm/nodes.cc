@@ -6,6 +6,7 @@
 #include "reconcile/check/check.h"
 #include "reconcile/repair/health.h"
 #include "reconcile/repair/repair.h"
+#include "reconcile/slurm/ranks.h"
 
 namespace espalier::reconcile {
 
@@ -225,7 +226,8 @@ bool admit(Work& work, const Slot& slot, const agent::NodeView& view, Orders& or
   const bool out = own && is_to_be_kept_out(slot);
   const bool back = view.reason == kChecking && facts.draining && !is_to_be_kept_out(slot);
   const bool shut = facts.down || facts.failing || has_own_drain(view);  // IDLE ends all of them
-  const bool in = shut && own && registered(view, slot) && !is_held(slot, view) && placed(work, slot);
+  const bool in =
+      shut && own && registered(view, slot) && !is_held(slot, view) && placed(work, slot) && ranked(work, slot);
   if (out) orders.keep_out[slot.node_name] = fmt::format("{}{}", kKeptOut, slot.check->reason);
   if (back) orders.give_back.push_back(slot.node_name);
   if (in) orders.admit.push_back(slot.node_name);

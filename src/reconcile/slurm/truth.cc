@@ -10,7 +10,7 @@ constexpr std::size_t kMostShown = 4;  // differences
 
 std::string doing(const Observed::Batch& batch) {
   if (!batch.files) return "slurmctld is being asked";
-  return batch.live ? "nodes are being moved" : "slurmctld is being reconfigured";
+  return batch.live && !batch.ranks ? "nodes are being moved" : "slurmctld is being reconfigured";
 }
 
 void add_differences(const SlurmWanted& wanted, const Observed& observed, std::vector<std::string>& out) {

@@ -12,6 +12,8 @@ const Slot* controller_of(const ClusterState& state) {
   return nullptr;
 }
 
+bool has_enrolled(const Slot& slot) { return slot.machine && !slot.credential.empty(); }
+
 bool has_machine(const Slot& slot) { return slot.machine && slot.state != SlotState::Terminating; }
 
 // A machine's place counts from its launch to its end.
@@ -45,13 +47,19 @@ Slots slots_of(const ClusterState& state, SlurmWanted& wanted) {
 
 // While an upgrade is under way, machines with the older Slurm read the same slurm.conf, and every srun and slurmd of
 // theirs refuses a file with words that it does not know.
-bool is_one_release(const ClusterState& state) {
-  const Slot* controller = controller_of(state);
-  if (controller == nullptr || !controller->machine) return true;
-  return std::ranges::all_of(state.slots, [&](const auto& item) {
-    const auto& machine = item.second.machine;
-    return !machine || machine->image == controller->machine->image;
-  });
+std::unordered_set<SlotId> other_releases(const ClusterState& state) {
+  std::unordered_set<SlotId> out;
+  if (const Slot* controller = controller_of(state))
+    for (const auto& [id, slot] : state.slots)
+      if (has_other_release(slot, *controller)) out.insert(id);
+  return out;
+}
+
+// True: the last machine of another release has gone. One that comes has not enrolled yet.
+bool becomes_one_release(const ClusterState& state, const std::set<SlotId>& moved, std::unordered_set<SlotId>& others) {
+  if (others.empty()) return false;
+  std::erase_if(others, [&](const SlotId& id) { return moved.contains(id) && !has_enrolled(state.slots.at(id)); });
+  return others.empty();
 }
 
 void add_topology(const topology::ClusterPlan& plan, slurm::ClusterFiles& files) {
@@ -74,6 +82,14 @@ void suit_the_older_release(slurm::ClusterFiles& files) {
 
 slurm::Version slurm_version(const SlurmApplied& slurm) {
   return slurm::read_version(slurm.version).value_or(slurm::kOwnImage);
+}
+
+bool has_other_release(const Slot& slot, const Slot& controller) {
+  if (!has_enrolled(slot) || !controller.machine) return false;  // it is told nothing yet
+  if (slot.slurm.empty() || controller.slurm.empty()) return slot.machine->image != controller.machine->image;
+  if (slot.slurm == controller.slurm) return false;
+  const auto own = slurm::read_version(slot.slurm), theirs = slurm::read_version(controller.slurm);
+  return !own || !theirs || own->year != theirs->year || own->month != theirs->month;
 }
 
 topology::Member member_of(const Slot& slot) {
@@ -113,12 +129,13 @@ SlurmWanted slurm_wanted(const ClusterState& state, const std::vector<topology::
   }
   topology::Memory memory{state.slurm.blocks};
   wanted.plan = topology::plan_cluster(slots.request, memory);
-  wanted.one_release = is_one_release(state);
-  if (!wanted.one_release) wanted.plan.partitions.clear();
+  wanted.other_releases = other_releases(state);
+  const bool one_release = wanted.other_releases.empty();
+  if (!one_release) wanted.plan.partitions.clear();
   topology::keep_leaves_in_use(wanted.plan, shown);
   wanted.places = topology::places(wanted.plan);
   add_topology(wanted.plan, files);
-  if (!wanted.one_release) suit_the_older_release(files);
+  if (!one_release) suit_the_older_release(files);
   wanted.target.version = state.slurm.version;
   wanted.target.blocks = std::move(memory.blocks);
   wanted.target.files = slurm::render(files);
@@ -129,7 +146,7 @@ SlurmWanted slurm_wanted(const ClusterState& state, const std::vector<topology::
 
 bool patch_wanted(const ClusterState& state, const std::set<SlotId>& moved, topology::Patcher& patcher,
                   SlurmWanted& wanted) {
-  if (is_one_release(state) != wanted.one_release) return false;
+  if (becomes_one_release(state, moved, wanted.other_releases)) return false;
   auto& files = wanted.target.files;
   topology::TopologyFiles texts;
   for (const auto& [name, text] : {std::pair(slurm::kTopologyConf, &texts.conf), {slurm::kTopologyYaml, &texts.yaml}})

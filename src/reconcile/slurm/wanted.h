@@ -6,6 +6,7 @@
 #include <memory>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "model/cluster.h"
@@ -21,7 +22,7 @@ struct SlurmWanted {
   topology::ClusterPlan plan;
   std::map<std::string, std::string> places;         // of the plan, see topology::places
   std::unordered_map<SlotId, MachineId> machines;    // whose positions it was made from
-  bool one_release = true;                           // no machine has another image than the controller's
+  std::unordered_set<SlotId> other_releases;         // slots whose machine has another Slurm than the controller
   std::shared_ptr<const topology::Request> request;  // that the plan was made of
 };
 
@@ -32,6 +33,9 @@ SlurmWanted slurm_wanted(const ClusterState& state, const std::vector<topology::
 // anew, and is of no use any more.
 bool patch_wanted(const ClusterState& state, const std::set<SlotId>& moved, topology::Patcher& patcher,
                   SlurmWanted& wanted);
+// The slot's machine reads slurm.conf, and with another release of Slurm than the controller's. Where one of the two
+// has not said what it has, their images are compared.
+bool has_other_release(const Slot& slot, const Slot& controller);
 // Of the controller; until it has said: that of our own image.
 slurm::Version slurm_version(const SlurmApplied& slurm);
 

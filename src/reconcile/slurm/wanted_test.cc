@@ -32,6 +32,7 @@ ClusterState cluster(const std::string& slurm) {
     slot.id = SlotId(slot.node_name);
     slot.instance_type = out.groups[group].instance_type;
     slot.state = SlotState::Joining;
+    slot.credential = "enrolled";
     if (position) slot.machine = Machine{MachineId("i-" + slot.node_name), "10.0.0.1", *position, "", {}, ""};
     out.slots[slot.id] = slot;
   };
@@ -63,15 +64,38 @@ TEST(SlurmWanted, SaysNothingThatAnOlderReleaseDoesNotKnow) {
   controller.machine = Machine{MachineId("i-ctl-1"), "10.0.0.9", {}, "", {}, ""};
   controller.machine->image = "the next one";
   state.slots[controller.id] = controller;
+  state.slots.at(SlotId("gb200-1")).slurm = "24.11.5";  // the others have not said
   const auto during = slurm_wanted(state, {}).target.files;
   EXPECT_THAT(during.at(slurm::kTopologyPluginConf), HasSubstr("TopologyPlugin=topology/default\n"));
   EXPECT_THAT(during.at(slurm::kPartitionsConf), Not(HasSubstr("Topology=")));
   EXPECT_THAT(during.at(slurm::kTopologyYaml), HasSubstr("- topology: block\n"));
   for (auto& [id, slot] : state.slots)
     if (slot.machine) slot.machine->image = "the next one";
+  state.slots.at(SlotId("gb200-1")).slurm.clear();
   const auto after = slurm_wanted(state, {}).target.files;
   EXPECT_THAT(after.at(slurm::kTopologyPluginConf), HasSubstr("TopologyPlugin=topology/tree\n"));
   EXPECT_THAT(after.at(slurm::kPartitionsConf), HasSubstr("Topology=block"));
+}
+
+// Images differ in much else.
+TEST(SlurmWanted, AnotherImageWithTheSameSlurmChangesNothing) {
+  Slot controller, slot;
+  for (Slot* each : {&controller, &slot}) {
+    each->machine = Machine{};
+    each->credential = "enrolled";
+    each->slurm = "26.05.5";
+  }
+  slot.machine->image = "the next one";
+  EXPECT_FALSE(has_other_release(slot, controller));
+  slot.slurm = "26.05.6";
+  EXPECT_FALSE(has_other_release(slot, controller)) << "a patch brings no words";
+  slot.slurm = "24.11.5";
+  EXPECT_TRUE(has_other_release(slot, controller));
+  slot.credential.clear();
+  EXPECT_FALSE(has_other_release(slot, controller)) << "it reads no slurm.conf yet";
+  slot.credential = "enrolled";
+  slot.slurm.clear();
+  EXPECT_TRUE(has_other_release(slot, controller)) << "what it has is not known: the image says";
 }
 
 TEST(SlurmWanted, KeepsTheBlocksOfDomains) {
