@@ -68,7 +68,7 @@ measure() {
   printf 'topology load %s, %d nodes, %s file of %d switches: started in %s s (processor %.2f s)' "$1" "$nodes" "$2" \
     "$(grep -ciE 'SwitchName=|- switch:' "$3")" "$started" "$(cpu)"
   begin=$EPOCHREALTIME
-  timeout 300 chroot $root scontrol reconfigure
+  timeout 300 chroot $root scontrol reconfigure 2>/dev/null || printf ', scontrol gave up'  # after MessageTimeout
   wait_until 300 pings >/dev/null
   printf ', reconfigured in %s s (%.2f s)\n' "$(since "$begin")" "$(cpu)"
   chroot $root scontrol shutdown >/dev/null 2>&1
