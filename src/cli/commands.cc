@@ -1,5 +1,6 @@
 // The commands, their options and their help. Only this file and topology_commands.cc know CLI11, which compiles
 // slowly.
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -53,6 +54,21 @@ std::vector<std::string> failure_classes() {
     if (enumerator.value != FailureClass::None) names.emplace_back(enumerator.name);
   });
   return names;
+}
+
+// One of these words, for what the API calls it.
+CLI::Validator one_of(std::map<std::string, std::string> words) {
+  std::vector<std::string> allowed;
+  for (const auto& [word, name] : words) allowed.push_back(word);
+  const auto list = fmt::format("{}", fmt::join(allowed, ", "));
+  return CLI::Validator(
+      [words = std::move(words), list](std::string& text) {
+        const auto found = words.find(CLI::detail::to_lower(text));
+        if (found == words.end()) return fmt::format("'{}' is none of {}", text, list);
+        text = found->second;
+        return std::string();
+      },
+      "");
 }
 
 using Action = std::function<Result<int>(Context&)>;
@@ -308,9 +324,7 @@ class CommandLine {
     app->add_flag("--follow,-f", events_.follow, "Go on until the cluster is gone");
     app->add_option("--group", events_.group, "Only this group's");
     app->add_option("--level", events_.level, "info, warn or error: this and worse")
-        ->transform(CLI::CheckedTransformer(
-            std::map<std::string, std::string>{{"info", "Info"}, {"warn", "Warn"}, {"error", "Error"}},
-            CLI::ignore_case));
+        ->transform(one_of({{"info", "Info"}, {"warn", "Warn"}, {"error", "Error"}}));
     do_on(app, [this](Context& context) { return show_events(context, events_); });
   }
 
@@ -398,8 +412,7 @@ class CommandLine {
                                "  espalier access create visitor --lifetime 8h\n");
     create->add_option("NAME", key_.name, "Whose it is")->required();
     create->add_option("--role", key_.role, "read-only, operator or admin")
-        ->transform(CLI::CheckedTransformer(std::map<std::string, std::string>{
-            {"read-only", "ReadOnly"}, {"operator", "Operator"}, {"admin", "Admin"}}))
+        ->transform(one_of({{"read-only", "ReadOnly"}, {"operator", "Operator"}, {"admin", "Admin"}}))
         ->default_str("read-only");
     create->add_option("--cluster", key_.clusters, "Only for this cluster; again for more (default: all)")
         ->allow_extra_args(false);

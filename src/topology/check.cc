@@ -6,6 +6,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <unordered_map>
 
+#include "slurm/hostlist.h"
 #include "topology/order.h"
 #include "topology/switch_name.h"
 
@@ -181,16 +182,16 @@ class Judge {
   }
 
   void coverage() {
-    std::vector<std::string_view> left;
+    std::vector<std::string> left;
     const bool all = &covered_ == &declared_.names() && declared_.each_once();
     for (std::uint32_t i = 0; i < covered_.size(); ++i) {
       const auto id = all ? i : declared_.find(covered_[i]);
-      if (id == kNone || seats_[id].empty()) left.push_back(covered_[i]);
+      if (id == kNone || seats_[id].empty()) left.emplace_back(covered_[i]);
     }
-    std::ranges::sort(left);
     const auto* kind = shown_.plan.model == Model::tree ? "leaf" : "block";
-    for (const auto node : left)
-      say(Fault::uncovered_node, kWhole, "node {} is on no {}: jobs of several nodes would never get it", node, kind);
+    if (!left.empty())
+      say(Fault::uncovered_node, kWhole, "{} {} on no {}: jobs of several nodes would never get {}",
+          slurm::compress(left), left.size() == 1 ? "is" : "are", kind, left.size() == 1 ? "it" : "them");
   }
 
   const Shown& shown_;

@@ -36,14 +36,17 @@ struct Calls {
 Judgement own(const std::vector<CheckFinding>& findings) {
   if (findings.empty()) return {CheckVerdict::NotChecked, "its agent did not answer in time"};
   Judgement worst{CheckVerdict::Healthy, ""};
+  std::string passed;
   for (const auto& finding : findings) {
     const auto verdict = finding.unreachable.empty() ? finding.verdict : CheckVerdict::Healthy;
     const std::string reason = fmt::format("{}: {}", enum_name(finding.kind), finding.reason);
+    if (verdict == CheckVerdict::Healthy) passed += fmt::format("; {} passed", enum_name(finding.kind));
     if (verdict > worst.verdict)
       worst = {verdict, reason};
     else if (verdict == worst.verdict)
       worst.reason += (worst.reason.empty() ? "" : "; ") + reason;
   }
+  if (worst.verdict == CheckVerdict::NotChecked) worst.reason += passed;
   return worst;
 }
 
