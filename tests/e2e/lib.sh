@@ -297,18 +297,23 @@ truth() {
   jq -r 'select(.position.network_nodes != []) | "\(.host_name),\(.position.network_nodes | join("/")),\(.position.domain)"' \
     $state/machines/*/machine.json
 }
-# occupy_half PARTITION: a job on half of the nodes of $stage/truth.csv, unevenly as jobs leave them, from full leaves to
-# empty ones.
+# occupy_half PARTITION: jobs on half of the nodes of $stage/truth.csv, unevenly as jobs leave them, from full leaves to
+# empty ones. One a leaf: slurmctld refuses a job on nodes of many blocks.
 occupy_half() {
-  local busy
-  mapfile -t busy < <(sort -t, -k2,2 -k1,1V $stage/truth.csv | awk -F, '
+  local size list half=$(($(wc -l <$stage/truth.csv) / 2))
+  while read -r size list; do
+    submit "-p $1 -J busy --exclusive -N$size -w $list --wrap 'sleep infinity'" </dev/null
+  done < <(sort -t, -k2,2 -k1,1V $stage/truth.csv | awk -F, -v half=$half '
     { unit[$2] = unit[$2] " " $1; if (!seen[$2]++) order[++units] = $2 }
     END { for (i = 1; i <= units; i++) {
         n = split(unit[order[i]], each, " ")
         take = int(n * ((i * 11) % units) / (units - 1) + 0.5)
-        for (k = 1; k <= take; k++) print each[k] } }' | head -n $(($(wc -l <$stage/truth.csv) / 2)))
-  submit "-p $1 -J busy --exclusive -N${#busy[@]} -w $(IFS=, && echo "${busy[*]}") --wrap 'sleep infinity'"
-  wait_until 60 nodes_in allocated ${#busy[@]}
+        if (take > half - taken) take = half - taken
+        taken += take
+        if (take > 0) printf "%d %s", take, each[1]
+        for (k = 2; k <= take; k++) printf ",%s", each[k]
+        if (take > 0) print "" } }')
+  wait_until 60 nodes_in allocated "$(on_login "squeue -h -n busy -o %D" | awk '{ n += $1 } END { print n }')"
 }
 # Slurm as it is without a topology, its control plane away.
 without_topology() {
