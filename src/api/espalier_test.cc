@@ -200,7 +200,21 @@ TEST_F(Own, ExplainsANodeByItsNameMachineOrSlot) {
     EXPECT_THAT(str(out.at("Places").at(0)), HasSubstr("tree: on leaf unplaced"));
     EXPECT_EQ(out.at("Conditions").at(0).at("Type"), "Launched");
     EXPECT_EQ(out.at("History").at(0).at("FailureMessage"), "no capacity");
+    EXPECT_FALSE(out.contains("Health"));
   }
+}
+
+TEST_F(Own, ExplainingANodeTellsItsHealth) {
+  const auto& machine = *clusters.launch(*state, "workers-2", SlotState::Checking).machine;
+  auto& health = clusters.health[machine.id];
+  health.view = {machine.id.value, clusters.now, 8, 0, {{"/", 5, 9}}};
+  health.clock_ahead = Millis(-2500);
+  health.daemons = {{"slurmd", false, "it was killed"}};
+  const auto out = good("Espalier.ExplainNode", R"({"ClusterName": "demo", "NodeName": "workers-2"})").at("Health");
+  EXPECT_EQ(out.at("Gpus"), 8);
+  EXPECT_EQ(out.at("ClockAheadMillis"), -2500);
+  EXPECT_EQ(out.at("Daemons").at(0).at("Message"), "it was killed");
+  EXPECT_EQ(out.at("Disks").at(0).at("FreeBytes"), 5);
 }
 
 }  // namespace

@@ -38,6 +38,20 @@ json::array conditions_of(const Slot& slot) {
   return out;
 }
 
+json::object shown(const agent::Health& health) {
+  json::array daemons, disks;
+  for (const auto& daemon : health.daemons)
+    daemons.push_back({{"Name", daemon.name}, {"Running", daemon.running}, {"Message", daemon.message}});
+  for (const auto& disk : health.view.disks)
+    disks.push_back({{"Path", disk.path}, {"FreeBytes", disk.free_bytes}, {"TotalBytes", disk.total_bytes}});
+  return {{"BootedAt", timestamp(health.view.booted_at)},
+          {"ClockAheadMillis", health.clock_ahead.count()},
+          {"Gpus", health.view.gpus},
+          {"NeuronDevices", health.view.neuron_devices},
+          {"Daemons", std::move(daemons)},
+          {"Disks", std::move(disks)}};
+}
+
 // The last events of the slot, the newest first; looked for among the last of its group.
 Result<json::array> history_of(const Services& services, const ClusterId& cluster, const Slot& slot) {
   constexpr int kLookedAt = 1000;
@@ -79,6 +93,9 @@ Result<json::object> explain_node(const Services& services, const Call& call) {
                      {"Next", why.next},
                      {"Conditions", conditions_of(*found)}};
     if (why.next_at) out["NextAt"] = timestamp(*why.next_at);
+    if (const auto told = found->machine ? view.health.find(found->machine->id) : view.health.end();
+        told != view.health.end())
+      out["Health"] = shown(told->second);
     if (compute) out["Places"] = to_json(topology::why_there(wanted.plan, reconcile::member_of(*found)));
     return out;
   });

@@ -13,6 +13,7 @@ class FakeClusters final : public engine::Clusters {
  public:
   std::map<ClusterId, ClusterState> states;
   std::map<std::string, agent::NodeView> slurm_nodes;
+  std::map<MachineId, agent::Health> health;
   std::map<ClusterId, std::vector<Event>> all_events;
   reconcile::Quotas quotas;
   std::vector<reconcile::ClusterChange> changes;  // that update() was given
@@ -105,7 +106,7 @@ class FakeClusters final : public engine::Clusters {
       return nullptr;
     };
     const auto wanted = reconcile::slurm_wanted(found->second, {});
-    reader(engine::View{found->second, index, slot_of, slurm_nodes, [this] { return truth; },
+    reader(engine::View{found->second, index, slot_of, slurm_nodes, health, [this] { return truth; },
                         [&]() -> const reconcile::SlurmWanted& { return wanted; },
                         [](const Slot&) { return reconcile::Explanation{"no reason", "nothing", {}}; },
                         [](const Slot& slot) { return slot.next_try; }});

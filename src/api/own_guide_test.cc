@@ -5,6 +5,8 @@
 
 #include "api/shapes.h"
 #include "base/file.h"
+#include "model/access_key.h"
+#include "model/names.h"
 
 namespace espalier::api {
 namespace {
@@ -76,6 +78,20 @@ TEST(OwnGuide, IsMadeFromTheShapes) {
   const auto from = read->find("\n## Espalier.");
   ASSERT_NE(from, std::string::npos);
   EXPECT_TRUE(read->substr(from) == guide()) << "put this into " ESPALIER_OWN_GUIDE ":\n" << guide();
+}
+
+template <typename Enum>
+std::vector<std::string> names_of() {
+  std::vector<std::string> out;
+  boost::mp11::mp_for_each<boost::describe::describe_enumerators<Enum>>(
+      [&](auto each) { out.emplace_back(each.name); });
+  return out;
+}
+
+TEST(OwnGuide, EnumsAreThoseOfTheModel) {
+  EXPECT_EQ(shape("EspalierNodeState").values, names_of<SlotState>());
+  EXPECT_EQ(shape("EspalierConditionType").values, names_of<ConditionType>());
+  EXPECT_EQ(shape("EspalierRole").values, names_of<Role>());
 }
 
 TEST(OwnGuide, EveryOperationIsDescribedWhole) {

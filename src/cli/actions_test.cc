@@ -424,11 +424,14 @@ TEST(Explain, SaysWhyWhatIsNextAndWhatHappened) {
                "Attempts": 4, "Message": "no capacity"},
       "Because": "its pool gives nothing", "Next": "the pool is asked again",
       "Conditions": [{"Type": "Launched", "Holds": false, "Reason": "lost"}],
+      "Health": {"Gpus": 8, "NeuronDevices": 0, "ClockAheadMillis": -2500, "Disks": [{"Path": "/", "FreeBytes": 5, "TotalBytes": 10}],
+                 "Daemons": [{"Name": "slurmd", "Running": false, "Message": "killed"}]},
       "History": [{"EventLevel": "Error", "Description": "Failed", "FailureMessage": "no capacity"}]})");
   ASSERT_TRUE(explain_node(world.context, "demo", "p5-3"));
   EXPECT_THAT(world.out.str(), HasSubstr("because: its pool gives nothing"));
   EXPECT_THAT(world.out.str(), HasSubstr("next:    the pool is asked again"));
   EXPECT_THAT(world.out.str(), HasSubstr("no capacity (failed tries: 4)"));
+  EXPECT_THAT(world.out.str(), HasSubstr("health:  8 GPUs, slurmd is down (killed), / 50% free, clock -2.5 s"));
   EXPECT_THAT(world.out.str(), HasSubstr("Launched"));
   EXPECT_THAT(world.out.str(), HasSubstr("Failed: no capacity"));
   EXPECT_EQ(world.transport.requests("Espalier.ExplainNode").at(0).at("NodeName"), "p5-3");

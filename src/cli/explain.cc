@@ -12,6 +12,18 @@ std::string next_of(const wire::NodeExplanation& why, Time now) {
   return fmt::format("{}, in {}", why.Next, show_duration(wait));
 }
 
+std::string health_of(const wire::NodeHealth& health) {
+  std::vector<std::string> facts;
+  if (health.Gpus > 0) facts.push_back(fmt::format("{} GPUs", health.Gpus));
+  if (health.NeuronDevices > 0) facts.push_back(fmt::format("{} Neuron devices", health.NeuronDevices));
+  for (const auto& one : health.Daemons)
+    facts.push_back(one.Running ? one.Name + " runs" : fmt::format("{} is down ({})", one.Name, one.Message));
+  for (const auto& disk : health.Disks)
+    facts.push_back(fmt::format("{} {:.0f}% free", disk.Path, 100 * disk.FreeBytes / std::max(1.0, disk.TotalBytes)));
+  if (health.ClockAheadMillis != 0) facts.push_back(fmt::format("clock {:+.1f} s", health.ClockAheadMillis / 1000));
+  return fmt::format("{}", fmt::join(facts, ", "));
+}
+
 void print_explanation(Context& context, const wire::NodeExplanation& why) {
   const Time now = context.clock.now();
   const wire::Node& node = why.Node;
@@ -24,6 +36,7 @@ void print_explanation(Context& context, const wire::NodeExplanation& why) {
     print(context, fmt::format("machine: {} at {}{}{}", node.InstanceId, node.Address,
                                node.Leaf.empty() ? "" : ", leaf " + node.Leaf,
                                node.SlurmState.empty() ? "" : ", slurmctld shows it " + node.SlurmState));
+  if (why.Health) print(context, "health:  " + health_of(*why.Health));
   for (const auto& place : why.Places) print(context, "in Slurm: " + place);
   if (!why.Conditions.empty()) {
     Table facts({"CONDITION", "HOLDS", "SINCE", "REASON"});

@@ -88,6 +88,29 @@ struct NodeEvent {
 };
 BOOST_DESCRIBE_STRUCT(NodeEvent, (), (EventTime, EventLevel, Description, FailureMessage))
 
+struct Daemon {
+  std::string Name;
+  bool Running = false;
+  std::string Message;
+};
+BOOST_DESCRIBE_STRUCT(Daemon, (), (Name, Running, Message))
+
+struct Disk {
+  std::string Path;
+  double FreeBytes = 0;
+  double TotalBytes = 0;
+};
+BOOST_DESCRIBE_STRUCT(Disk, (), (Path, FreeBytes, TotalBytes))
+
+struct NodeHealth {
+  int Gpus = 0;
+  int NeuronDevices = 0;
+  double ClockAheadMillis = 0;
+  std::vector<Daemon> Daemons;
+  std::vector<Disk> Disks;
+};
+BOOST_DESCRIBE_STRUCT(NodeHealth, (), (Gpus, NeuronDevices, ClockAheadMillis, Daemons, Disks))
+
 struct NodeExplanation {
   wire::Node Node;
   std::string Because;
@@ -95,9 +118,10 @@ struct NodeExplanation {
   double NextAt = 0;
   std::vector<std::string> Places;
   std::vector<NodeCondition> Conditions;
+  std::optional<NodeHealth> Health;
   std::vector<NodeEvent> History;
 };
-BOOST_DESCRIBE_STRUCT(NodeExplanation, (), (Node, Because, Next, NextAt, Places, Conditions, History))
+BOOST_DESCRIBE_STRUCT(NodeExplanation, (), (Node, Because, Next, NextAt, Places, Conditions, Health, History))
 
 struct JobExplanation {
   std::string JobId;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/health.h"
 #include "agent/protocol.h"
 #include "base/result.h"
 #include "model/cluster.h"
@@ -27,7 +28,8 @@ struct View {
   const reconcile::Index& index;                         // of its slots
   std::function<const Slot*(const MachineId&)> slot_of;  // nullptr: it is no machine of the cluster's
   const std::map<std::string, agent::NodeView>&
-      slurm_nodes;  // by name, as last seen; empty before the controller is up
+      slurm_nodes;                                   // by name, as last seen; empty before the controller is up
+  const std::map<MachineId, agent::Health>& health;  // as their agents last told
   std::function<reconcile::TopologyTruth()> topology;
   std::function<const reconcile::SlurmWanted&()> wanted;  // what Slurm should have, as things are now
   std::function<reconcile::Explanation(const Slot&)> explain;

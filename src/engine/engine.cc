@@ -196,7 +196,7 @@ Result<void> Engine::read(const ClusterId& cluster, const std::function<void(con
     if (!made) made = reconcile::slurm_wanted(state, observed.shown);
     return *made;
   };
-  reader(View{state, observed.index.built() ? observed.index : first, slot_of, observed.slurm_nodes,
+  reader(View{state, observed.index.built() ? observed.index : first, slot_of, observed.slurm_nodes, observed.health,
               [&] { return reconcile::topology_truth(state, observed); }, wanted,
               [&](const Slot& slot) { return reconcile::explain(state, observed, settings_.reconcile, slot); },
               [&](const Slot& slot) { return reconcile::next_launch(state, observed, slot); }});

@@ -406,6 +406,18 @@ TEST_F(EngineTest, CredentialSpeaksForItsMachine) {
   EXPECT_EQ(engine().authenticate(cluster.value + ".", ""), std::nullopt);
 }
 
+TEST_F(EngineTest, NoMoreNodesAreKeptThanSlurmHas) {
+  const ClusterId cluster = create();
+  FakeAgent agent = controller_up(cluster);
+  agent::Report report;
+  for (int i = 0; i < 70'000; ++i) report.nodes.push_back({fmt::format("x-{}", i), "idle", "", ""});
+  agent.report(report);
+  settle();
+  std::size_t kept = 0;
+  ASSERT_TRUE(engine().read(cluster, [&](const View& view) { kept = view.slurm_nodes.size(); }));
+  EXPECT_EQ(kept, 65'536u);
+}
+
 TEST_F(EngineTest, ARenewedCredentialTakesOverAtItsFirstUse) {
   const ClusterId cluster = create();
   FakeAgent agent = controller_up(cluster);
