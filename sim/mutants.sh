@@ -1,22 +1,23 @@
 #!/usr/bin/env bash
 # Does the simulation bite? Puts known faults into the product, one at a time, and shows that a life finds each.
 #
-#   sim/mutants.sh [LIVES [NAME…]]    LIVES: at most so many for each (600)
+#   sim/mutants.sh [LIVES [NAME…]]    LIVES: at most so many for each (2000)
 #
-# Works on a copy of the tree in build/mutants; what is here stays as it is. A mutant is a line of the table below:
+# A seed is the number of lives that were lived until one was found. Works on a copy of the tree in build/mutants; what
+# is here stays as it is. A mutant is a line of the table below:
 # name@file@sed expression@what it breaks. One that changes nothing is an error: the code has moved on.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
 
-lives=${1:-600}
+lives=${1:-2000}
 names=("${@:2}")
-tree=$PWD/build/mutants/tree
-build=$PWD/build/mutants/release
+tree=$PWD/build/mutants
+build=$tree/build/release
 
 mutants() {
   cat <<'END'
 jobs-are-killed@src/reconcile/slurm/nodes.cc@s/return !facts.busy && (facts.draining/return (facts.draining/@a drained node is taken although a job still runs on it
-absent-once-is-gone@src/reconcile/slot/slot.cc@s/if (work.observed.list_asked >= sure)/if (true)/@a machine that one list lacks counts as lost
+absent-once-is-gone@src/reconcile/slot/slot.cc@s/if (missing.lists >= kEnough)/if (true)/@a machine that one list lacks counts as lost
 admins-are-overruled@src/reconcile/slurm/nodes.cc@s/return view.reason.empty() ||/return true || view.reason.empty() ||/@what an admin drained or downed is lifted
 strangers-stay@src/reconcile/slot/slot.cc@s|if (work.observed.terminating.insert(machine).second) work.effect(Terminate{machine});|{}|@a machine of the cluster that no slot has is left running
 failed-end-is-an-end@src/reconcile/slot/slot.cc@s/^  if (!done.result) {/  if (false) {/@a termination that failed counts as done
@@ -31,25 +32,33 @@ END
 
 copy_tree() {  # what differs only, so that little is built anew
   local file
-  mkdir -p "$tree" "$build"
+  mkdir -p "$tree"
   git ls-files -co --exclude-standard | while read -r file; do
     cmp -s "$file" "$tree/$file" || install -D "$file" "$tree/$file"
   done
-  [ -f "$build/build.ninja" ] || cmake -S "$tree" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release >"$build/configure.log"
+  [ -f "$build/build.ninja" ] || (cd "$tree" && cmake --preset release >"$tree/configure.log")
 }
-make_it() { CCACHE_BASEDIR=$tree CCACHE_NOHASHDIR=1 ninja -C "$build" sim_run >"$build/build.log" || { tail -20 "$build/build.log"; exit 1; }; }
+# With the paths of a build of this tree, so that ccache has most of it.
+make_it() { CCACHE_BASEDIR=$tree CCACHE_NOHASHDIR=1 ninja -C "$build" sim_run >"$tree/build.log" || { tail -20 "$tree/build.log"; exit 1; }; }
 
 copy_tree
 make_it
-# The first thing that goes wrong in lives that go well without a mutant.
-fails_anyway=" "
+cp "$build/sim_run" "$tree/sim_run.whole"
+
+# The first life that goes wrong, and goes well without the mutant: "seed 17: what did not hold".
 first_failure() {
-  { "$build/sim_run" --seeds "1-$lives" --go-on || true; } | while read -r word seed rest; do
-    case "$word $rest" in "seed fails with"*) continue ;; "seed "*) ;; *) continue ;; esac
-    [[ "$fails_anyway" == *" $seed "* ]] || printf 'seed %s %s\n' "$seed" "$rest"
-  done | sed -n 1p
+  local seed=0 said
+  until said=$("$build/sim_run" --seeds "$((seed + 1))-$lives"); do
+    said=$(sed -nE '/^seed [0-9]+: /{p;q}' <<<"$said")
+    seed=$(sed -E 's/^seed ([0-9]+): .*/\1/' <<<"$said")
+    if "$tree/sim_run.whole" --seed "$seed" >"$tree/whole.log"; then
+      printf '%s\n' "$said"
+      return 0
+    fi
+  done
+  return 1
 }
-fails_anyway=" $({ "$build/sim_run" --seeds "1-$lives" --go-on || true; } | sed -nE 's/^seed ([0-9]+): .*/\1:/p' | tr '\n' ' ')"
+
 missed=0
 while IFS=@ read -r name file expression what; do
   [ ${#names[@]} -eq 0 ] || [[ " ${names[*]} " == *" $name "* ]] || continue
@@ -57,12 +66,12 @@ while IFS=@ read -r name file expression what; do
   sed -i "$expression" "$tree/$file"
   ! cmp -s "$tree/whole" "$tree/$file" || { echo "$name: its sed expression changes nothing in $file"; exit 1; }
   make_it
-  said=$(first_failure)
-  if [ -z "$said" ]; then
-    printf 'MISSED %-28s %s\n' "$name" "$what"
-    missed=1
+  begin=$SECONDS
+  if said=$(first_failure); then
+    printf 'found  %-28s %s\n       %s (%s s)\n' "$name" "$what" "$said" "$((SECONDS - begin))"
   else
-    printf 'found  %-28s %s\n       %s\n' "$name" "$what" "$said"
+    printf 'MISSED %-28s %s\n       %s lives (%s s)\n' "$name" "$what" "$lives" "$((SECONDS - begin))"
+    missed=1
   fi
   cp "$tree/whole" "$tree/$file"  # not from here, where the work goes on
 done < <(mutants)

@@ -81,6 +81,17 @@ TEST_F(ProviderFaultsTest, ALaunchThatOutlivesItsClusterLeavesNoMachine) {
   EXPECT_TRUE(goes_while_it_launches());
 }
 
+TEST_F(ProviderFaultsTest, ALaunchWithoutAnswerIsNotForgottenWhileListsHang) {
+  begin(launches_take(Millis(30'000)));
+  strike(Fault::LaunchSilent, 1);
+  world_->run(Millis(5'000));
+  strike(Fault::CallHangs, 1);  // of the lists; the launch is under way
+  world_->user().remove("demo");
+  EXPECT_TRUE(world_->run(60 * kMinute, [&] { return world_->cluster("demo") == nullptr; }));
+  EXPECT_EQ(world_->cloud().made_count(), 1);
+  EXPECT_THAT(world_->cloud().all_alive(), IsEmpty());
+}
+
 TEST_F(ProviderFaultsTest, APositionThatBecomesKnownLaterIsTaken) {
   begin();
   strike(Fault::PositionLater, 0.9);

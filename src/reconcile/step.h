@@ -226,6 +226,10 @@ struct Observed {
   Agenda agenda;
   std::optional<SlotId> controller;
 
+  struct Missing {
+    int lists = 0;  // that lacked it, each asked for long enough after the one before
+    Time at{};      // of the last of these
+  };
   bool listed = false;                        // the provider's machines have been seen: launches may go out
   bool listing = false;                       // asked for
   std::set<SlotId> launching;                 // calls under way
@@ -234,8 +238,9 @@ struct Observed {
   std::map<MachineId, Time> terminate_after;  // a failed terminate is tried again then
   std::map<MachineId, SlotId> slot_of_machine;
   std::set<MachineId> exited;                    // machines that ended before their launch was known
-  std::map<MachineId, Time> missing;             // not in the last list although a slot has it; first seen so then
+  std::map<MachineId, Missing> missing;          // not in the last list although a slot has it
   Time list_asked{};                             // when the last list was asked for
+  Time list_known{};                             // the same of the last that has been answered
   std::optional<Time> list_at;                   // list again then
   std::set<MachineId> agents;                    // those that have called
   std::map<SlotId, Time> enrolment_refused;      // when an event last said so

@@ -90,13 +90,13 @@ bool lacks_position(const Slot& slot) {
   return type && type->network_layers > 0;
 }
 
-// A machine may still come of a launch whose outcome is not known: the provider's lists, which lag, are looked at for a
-// while before the key is given up.
+// A machine may still come of a launch whose outcome is not known. The key is given up when a list lacks it that was
+// asked for late enough: one that hangs says nothing.
 bool may_be_forgotten(Work& work, const Slot& slot) {
-  const Time until = slot.since + work.settings().unknown_kept;
-  if (slot.failure != FailureClass::Unknown || slot.launch_key.empty() || work.now() >= until) return true;
+  if (slot.failure != FailureClass::Unknown || slot.launch_key.empty()) return true;
+  if (work.observed.list_known >= slot.since + work.settings().unknown_kept) return true;
   list_soon(work);
-  work.look_at(slot, std::min(until, work.now() + Millis(5000)));
+  work.look_at(slot, work.now() + kListSoon);
   return false;
 }
 
@@ -370,24 +370,27 @@ void note_position(Work& work, Slot& slot, const Position& position) {
   work.place_changed(slot);
 }
 
-// A machine that one list lacks is not gone: lists lag. It is when another lacks it that was asked for so much later
-// that it shows at least what was when the first came.
+// A machine that one list lacks is not gone: lists lag. It is when others lack it up to one that was asked for so much
+// later that it shows at least what was when the first came. One pause between them may have been none at all: clocks
+// are set.
 void look_for_missing(Work& work, const std::set<MachineId>& listed) {
-  const auto before = std::exchange(work.observed.missing, {});
+  constexpr int kPauses = 3;
+  constexpr int kEnough = kPauses + 2;
+  const Millis pause = work.settings().list_lag / kPauses;
+  auto before = std::exchange(work.observed.missing, {});
   Time next = work.now() + work.settings().relist;
   for (auto& [id, slot] : work.state.slots) {
     if (lacks_position(slot) && work.now() < slot.machine->launched_at + work.settings().unplaced_after)
       next = std::min(next, work.now() + kListSoon);
     if (!slot.machine || listed.contains(slot.machine->id)) continue;
-    const auto known = before.find(slot.machine->id);
-    const Time since = known == before.end() ? work.now() : known->second;
-    const Time sure = since + work.settings().list_lag;
-    if (work.observed.list_asked >= sure) {
+    Observed::Missing missing = before[slot.machine->id];
+    if (work.observed.list_known >= missing.at + pause) missing = {missing.lists + 1, work.now()};
+    if (missing.lists >= kEnough) {
       lose(work, slot, FailureClass::BadMachine, fmt::format("Instance {} no longer exists", slot.machine->id.value));
       continue;
     }
-    work.observed.missing[slot.machine->id] = since;
-    next = std::min(next, sure);
+    work.observed.missing[slot.machine->id] = missing;
+    next = std::min(next, missing.at + pause);
   }
   work.observed.list_at = next;
 }
@@ -403,6 +406,7 @@ void end_stranger(Work& work, const MachineId& machine) {
 void on_listed(Work& work, const MachinesListed& listed) {
   work.observed.listed = true;
   work.observed.listing = false;
+  work.observed.list_known = work.observed.list_asked;
   std::set<MachineId> seen;
   for (const ProvidedMachine& found : listed.machines) {
     seen.insert(found.machine.id);

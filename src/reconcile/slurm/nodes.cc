@@ -52,6 +52,11 @@ bool has_own_drain(const agent::NodeView& view) {
   return slurm::read_state(view.state).draining && view.reason.starts_with("espalier:");
 }
 
+// The same for one that joins: an order, which it has behind it, may have overwritten the reason of our drain.
+bool has_ended_drain(const agent::NodeView& view) {
+  return has_own_drain(view) || (slurm::read_state(view.state).draining && is_order(view.reason));
+}
+
 // No new job starts on it.
 bool closed(const slurm::NodeFacts& facts) { return facts.draining || facts.failing; }
 
@@ -107,7 +112,7 @@ bool admitted(Work& work, Slot& slot) {
   if (!view || !registered(*view, slot)) return false;
   work.set(slot, ConditionType::Registered, true, "its slurmd has registered");
   const slurm::NodeFacts facts = slurm::read_state(view->state);
-  if (facts.down || facts.failing || has_own_drain(*view) || is_held(slot, *view)) return false;
+  if (facts.down || facts.failing || has_ended_drain(*view) || is_held(slot, *view)) return false;
   work.set(slot, ConditionType::Placed, true, "in " + work.observed.places[slot.node_name]);
   work.set(slot, ConditionType::Schedulable, true, "it was given to jobs");
   return true;
@@ -225,7 +230,7 @@ bool admit(Work& work, const Slot& slot, const agent::NodeView& view, Orders& or
   const bool own = has_own_reason(view);
   const bool out = own && is_to_be_kept_out(slot);
   const bool back = view.reason == kChecking && facts.draining && !is_to_be_kept_out(slot);
-  const bool shut = facts.down || facts.failing || has_own_drain(view);  // IDLE ends all of them
+  const bool shut = facts.down || facts.failing || has_ended_drain(view);  // IDLE ends all of them
   const bool in =
       shut && own && registered(view, slot) && !is_held(slot, view) && placed(work, slot) && ranked(work, slot);
   if (out) orders.keep_out[slot.node_name] = fmt::format("{}{}", kKeptOut, slot.check->reason);
