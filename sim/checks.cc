@@ -61,6 +61,7 @@ void Checks::committed(const store::Commit& commit) {
   }
   ClusterState& state = disk_[commit.cluster];
   look_for_lost(state, commit);
+  look_for_untold(state, commit);
   change(state, commit);
   look_at_slots(state);
 }
@@ -138,6 +139,31 @@ void Checks::look_for_lost(const ClusterState& before, const store::Commit& comm
     if (given_up && slot.wanted && cloud_.alive(machine) && !was_ordered(commit, machine))
       nature_.violated("{} of {} runs and is Ready, and is given up", machine.value, slot.node_name);
   }
+}
+
+// What happens to a machine is told with it.
+void Checks::look_for_untold(const ClusterState& before, const store::Commit& commit) {
+  const auto must_tell = [&](const std::string& what, const MachineId& machine) {
+    const std::string text = fmt::format("{} {} ", what, machine.value);
+    if (std::ranges::none_of(commit.events, [&](const Event& event) { return event.description.starts_with(text); }))
+      nature_.violated("nothing tells: {}", text);
+  };
+  for (const Slot& slot : commit.put_slots) {
+    const auto old = before.slots.find(slot.id);
+    const auto had = old == before.slots.end() ? std::nullopt : old->second.machine;
+    const bool same = had && slot.machine && had->id == slot.machine->id;
+    if (had && !same) must_tell("Instance Termination", had->id);
+    if (slot.machine && !same) must_tell("EC2 Instance", slot.machine->id);
+    if (!same || old->second.state == slot.state) continue;
+    const bool rebooted =
+        old->second.repair && old->second.repair->kind == RepairKind::Reboot && !old->second.repair->done;
+    if (slot.state == SlotState::Ready) must_tell(rebooted ? "Instance Reboot" : "Instance Creation", had->id);
+    if (old->second.state == SlotState::Ready && slot.wanted)
+      must_tell("Instance", had->id);  // lost, or to be replaced
+  }
+  for (const SlotId& id : commit.drop_slots)
+    if (const auto old = before.slots.find(id); old != before.slots.end() && old->second.machine)
+      must_tell("Instance Termination", old->second.machine->id);
 }
 
 void Checks::launch_asked(const LaunchRequest& request) {

@@ -46,6 +46,7 @@ class Checks {
   void look_at_events(const store::Commit& commit);
   void look_at_slots(const ClusterState& state);
   void look_for_lost(const ClusterState& before, const store::Commit& commit);
+  void look_for_untold(const ClusterState& before, const store::Commit& commit);
 
   const bool checking_;
   Nature& nature_;

@@ -1,5 +1,6 @@
 #include "process.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace espalier::sim {
@@ -54,7 +55,7 @@ void CallExecutor::begin() {
   while (!waiting_.empty() && running_.size() < threads_) {
     const auto fiber = std::make_shared<Fiber>(std::move(waiting_.front()));
     waiting_.pop_front();
-    running_.emplace(fiber.get(), fiber);
+    running_.push_back(fiber);
     go_on(fiber);
   }
 }
@@ -65,13 +66,13 @@ void CallExecutor::go_on(const FiberPtr& fiber) {
   CallExecutor* const before = std::exchange(current_, this);
   fiber->resume();
   current_ = before;
-  if (fiber->ended()) running_.erase(fiber.get());
+  if (fiber->ended()) std::erase(running_, fiber);
 }
 
 bool CallExecutor::pause(Millis length) {
   CallExecutor& mine = *current_;
   if (!mine.life_->alive) return false;
-  const FiberPtr self = mine.running_.at(Fiber::current());
+  const FiberPtr self = *std::ranges::find(mine.running_, Fiber::current(), &FiberPtr::get);
   mine.time_.after(length, [&mine, life = mine.life_, self] {
     if (!life->alive) return;  // end() sees to it
     mine.go_on(self);
@@ -83,7 +84,7 @@ bool CallExecutor::pause(Millis length) {
 
 void CallExecutor::end() {
   waiting_.clear();
-  while (!running_.empty()) go_on(FiberPtr(running_.begin()->second));
+  while (!running_.empty()) go_on(FiberPtr(running_.front()));
 }
 
 }  // namespace espalier::sim

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <deque>
-#include <map>
 #include <memory>
 #include <vector>
 
@@ -89,7 +88,7 @@ class CallExecutor final : public Executor {
   const LifePtr life_;
   const std::size_t threads_;
   std::deque<std::function<void()>> waiting_;
-  std::map<const Fiber*, FiberPtr> running_;
+  std::vector<FiberPtr> running_;  // in the order in which they began, not of their places in memory
 };
 
 }  // namespace espalier::sim

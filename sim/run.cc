@@ -15,6 +15,8 @@ struct Life {
   std::uint64_t trace = 0;
 };
 
+std::string program;
+
 Life live(std::uint64_t seed, std::FILE* out) {
   Options options = life(seed);
   options.trace = out;
@@ -22,8 +24,8 @@ Life live(std::uint64_t seed, std::FILE* out) {
   const bool well = simulation.live();
   for (const auto& what : simulation.broken()) fmt::print("seed {}: {}\n", seed, what);
   if (!well)
-    fmt::print("seed {} fails with faults: {}\nto see it again: sim_run --seed {} --trace\n", seed, simulation.faults(),
-               seed);
+    fmt::print("seed {} fails with faults: {}\nto see it again: {} --seed {} --trace\n", seed, simulation.faults(),
+               program, seed);
   return {well, simulation.trace_hash()};
 }
 
@@ -67,6 +69,7 @@ int main(int argc, char** argv) {
   app.add_flag("--trace", trace, "print what happens");
   app.add_flag("--go-on", go_on, "do not stop at the first that fails");
   CLI11_PARSE(app, argc, argv);
+  espalier::sim::program = argv[0];
   if (seeds.empty()) {
     const auto life = espalier::sim::live(seed, trace ? stdout : nullptr);
     fmt::print("seed {}: {}, trace {:016x}\n", seed, life.well ? "well" : "FAILED", life.trace);

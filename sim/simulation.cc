@@ -17,6 +17,7 @@ constexpr Millis kSecond{1'000};
 constexpr Millis kMinute{60'000};
 constexpr Millis kSettlesWithin{90 * kMinute};
 constexpr Millis kAnswered{30 * kSecond};
+constexpr Millis kLongestHang{12 * kMinute};
 constexpr Millis kStaysFor{4 * kMinute};
 constexpr Millis kGoesWithin{60 * kMinute};
 constexpr std::int64_t kMostAtOnce = 100'000;  // events of one millisecond; some hundreds are usual
@@ -203,7 +204,6 @@ void Simulation::each_minute() {
       something_to_a_machine(*found->second);
   for (auto& [id, slurm] : slurms_) {
     if (nature_.strikes(Fault::AdminActs)) an_admin_acts(slurm);
-    a_job_comes(slurm);
     if (nature_.time.chance(0.5)) slurm.save();
   }
   if (nature_.strikes(Fault::Shortage)) pools_change();
@@ -234,7 +234,7 @@ void Simulation::an_admin_acts(Slurm& slurm) {
   std::advance(node, nature_.time.random().below(slurm.nodes().size()));
   if (node->second.foreign) {
     nature_.log("admin: lifts {}", node->first);
-    return slurm.admin_lifts(node->first);
+    return slurm.admin_lifts(node->first, nature_.now());
   }
   const bool orders = nature_.time.chance(0.2);
   const std::string state = nature_.time.chance(0.3) ? "down" : orders ? "fail" : "drain";
@@ -256,10 +256,16 @@ void Simulation::a_job_comes(Slurm& slurm) {
   });
 }
 
+void Simulation::jobs_come() {
+  if (!chaos_) return;
+  for (auto& [id, slurm] : slurms_) a_job_comes(slurm);
+  nature_.time.after(nature_.time.between(5 * kSecond, kMinute), [this] { jobs_come(); });
+}
+
 void Simulation::users_act() {
   if (!chaos_) return;
   user_.do_something();
-  nature_.time.after(nature_.time.between(Millis(100), 3 * kMinute), [this] { users_act(); });
+  nature_.time.after(nature_.time.between(Millis(100), 2 * kMinute), [this] { users_act(); });
 }
 
 void Simulation::pools_change() {
@@ -297,7 +303,7 @@ void Simulation::admins_lift() {
     std::vector<std::string> theirs;
     for (const auto& [name, node] : slurm.nodes())
       if (node.touched || node.reason.starts_with(kAdmin)) theirs.push_back(name);
-    for (const std::string& name : theirs) slurm.admin_lifts(name);
+    for (const std::string& name : theirs) slurm.admin_lifts(name, nature_.now());
   }
   nature_.time.after(kMinute, [this] { admins_lift(); });
 }
@@ -311,6 +317,7 @@ bool Simulation::live() {
   start();
   nature_.time.after(Millis(1), [this] { users_act(); });
   nature_.time.after(kMinute, [this] { each_minute(); });
+  nature_.time.after(kSecond, [this] { jobs_come(); });
   run(nature_.time.between(kMinute, 15 * kMinute));
   if (!nature_.broken.empty()) return false;
   faults_stop();
@@ -318,7 +325,8 @@ bool Simulation::live() {
 }
 
 bool Simulation::settles() {
-  run(kAnswered);  // what was still asked for at random is not to cross what is wanted in the end
+  // What was still asked for at random is not to cross what is wanted in the end, nor are calls that hang.
+  run(chosen_.on(Fault::CallHangs) ? kLongestHang : kAnswered);
   for (const auto& [name, wish] : user_.wishes()) user_.insist(name);
   std::string why = "it was not looked at";
   Time next_look{};
@@ -368,10 +376,8 @@ bool Simulation::all_is_well(std::string* why) const {
     const ClusterState* state = cluster(name);
     if (wish.wanted != (state != nullptr)) return *why = fmt::format("{} is there or is not", name), false;
     if (state == nullptr) continue;
+    std::set<std::string> waiting;  // groups, for what cannot be had
     if (state->cluster.change) return *why = fmt::format("{} is being changed as a whole", name), false;
-    for (const auto& [group_name, group] : state->groups)
-      if (reconcile::is_updating(group) || group.minimum)
-        return *why = fmt::format("{} of {} is being updated, or waits for its minimum", group_name, name), false;
     for (const auto& [id, slot] : state->slots) {
       const Group& group = state->groups.at(slot.group);
       if (slot.machine) ++slots;
@@ -384,7 +390,11 @@ bool Simulation::all_is_well(std::string* why) const {
                                   in_slurm(state->cluster.id, slot.node_name)),
                false;
       for (const std::string& type : types) ++missing[type];
+      waiting.insert(slot.group);
     }
+    for (const auto& [group_name, group] : state->groups)
+      if (group.minimum || (reconcile::is_updating(group) && !waiting.contains(group_name)))
+        return *why = fmt::format("{} of {} is being updated, or waits for its minimum", group_name, name), false;
     for (const auto& [id, slot] : state->slots) {
       if (slot.state != SlotState::Ready || state->groups.at(slot.group).type != NodeType::Compute) continue;
       const auto& nodes = slurms_.at(state->cluster.id).nodes();

@@ -99,6 +99,7 @@ class Simulation {
   void dies_by_chance(const MachineId& id);
   void an_admin_acts(Slurm& slurm);
   void a_job_comes(Slurm& slurm);
+  void jobs_come();
   void users_act();
   void pools_change();
   void faults_stop();

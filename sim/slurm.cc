@@ -249,12 +249,13 @@ void Slurm::admin_sets(const std::string& node, const std::string& state, const 
   it.jobs = 0;
 }
 
-void Slurm::admin_lifts(const std::string& node) {
+void Slurm::admin_lifts(const std::string& node, Time now) {
   ++version_;
   const auto found = nodes_.find(node);
   if (!up_ || found == nodes_.end()) return;
   Node& it = found->second;
   it.drain = it.fail = it.foreign = it.touched = false;
+  it.lifted = now;
   it.down = it.cloud;  // an admin who knows that there is no machine leaves it so
   it.reason = it.down ? "espalier:waiting" : "";
 }
@@ -376,7 +377,8 @@ void Slurm::update_node(const std::string& name, const agent::SlurmStep& step, c
     violated("what an admin did to " + name + " (" + node.reason + ") is undone by " + step.state + " " + step.reason);
   if (step.state == "DOWN") {
     if (node.jobs > 0 && !node.down) {
-      if (!node.dead) violated("jobs on " + name + " are ended: it is set DOWN " + step.reason);
+      if (!node.dead && node.lifted <= decided_after_)
+        violated("jobs on " + name + " are ended: it is set DOWN " + step.reason);
       machine_ends(name);
     }
     node.down = true;

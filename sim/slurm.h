@@ -29,6 +29,7 @@ class Slurm {
     bool foreign = false;  // an admin has drained or downed it, and not by an order to us
     bool touched = false;  // the same, also when their reason was overwritten at the same moment
     std::optional<Time> known;  // since then the control plane has been told so
+    Time lifted{};              // when an admin last opened it: an order may be under way that does not know
     bool lost = false;          // slurmctld has forgotten it: it is as its line declares it
     int jobs = 0;
     std::string address = "0.0.0.0";
@@ -71,7 +72,7 @@ class Slurm {
   void end_job(const std::vector<std::string>& nodes);
   // scontrol update by an admin: state "down", "fail" or "drain".
   void admin_sets(const std::string& node, const std::string& state, const std::string& reason);
-  void admin_lifts(const std::string& node);
+  void admin_lifts(const std::string& node, Time now = {});
   // Writes a topology.conf of their own and reconfigures.
   void admin_writes_topology(const std::string& text);
 
