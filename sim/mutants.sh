@@ -17,7 +17,7 @@ build=$tree/build/release
 mutants() {
   cat <<'END'
 jobs-are-killed@src/reconcile/slurm/nodes.cc@s/return !facts.busy && (facts.draining/return (facts.draining/@a drained node is taken although a job still runs on it
-absent-once-is-gone@src/reconcile/slot/slot.cc@s/if (missing.lists >= kEnough)/if (true)/@a machine that one list lacks counts as lost
+absent-once-is-gone@src/reconcile/slot/slot.cc@s/if (missing.lists >= kEnough)/if (missing.lists >= kEnough || true)/@a machine that one list lacks counts as lost
 admins-are-overruled@src/reconcile/slurm/nodes.cc@s/return view.reason.empty() ||/return true || view.reason.empty() ||/@what an admin drained or downed is lifted
 strangers-stay@src/reconcile/slot/slot.cc@s|if (work.observed.terminating.insert(machine).second) work.effect(Terminate{machine});|{}|@a machine of the cluster that no slot has is left running
 failed-end-is-an-end@src/reconcile/slot/slot.cc@s/^  if (!done.result) {/  if (false) {/@a termination that failed counts as done
