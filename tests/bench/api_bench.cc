@@ -18,11 +18,13 @@ ControlPlane& control_plane() {
   return it;
 }
 
-// Of the 65,000, made once: the beginning of every request on it.
+// Of the 65,000, made once: the beginning of every request on it. Its first answer waits for its plan, some 0.7 s.
 const std::string& big() {
   static const std::string name = [] {
     make_big_clusters(control_plane());
-    return std::string(R"({"ClusterName": "big")");
+    const std::string request = R"({"ClusterName": "big")";
+    Client(control_plane(), control_plane().listener->port()).ask("SageMaker.DescribeCluster", request + "}");
+    return request;
   }();
   return name;
 }
@@ -33,6 +35,7 @@ void load(benchmark::State& state, std::uint16_t port, const std::string& target
   using Clock = std::chrono::steady_clock;
   Client client(control_plane(), port);
   std::vector<double> times;
+  body();  // makes what is asked about
   for (auto _ : state) {
     const auto start = Clock::now();
     const auto answer = client.ask(target, body());
