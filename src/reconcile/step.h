@@ -330,7 +330,7 @@ struct Observed {
   Time watched_at{};
 
   // What Slurm should be told, made again when the rows that it depends on have changed.
-  std::shared_ptr<SlurmWanted> wanted;  // patched in place while no batch has it
+  std::shared_ptr<SlurmWanted> wanted;       // patched in place while no batch has it
   bool wanted_stale = true;                  // make it anew
   std::set<SlotId> moved;                    // compute slots whose machines came, went or were located since
   std::optional<topology::Patcher> patcher;  // of `wanted`, once it was needed
