@@ -76,9 +76,10 @@ constexpr const char* kTakeBack = "nothing: who set it takes it back (scontrol u
 Explanation explain_ready(const ClusterState& state, const Observed& observed, const Settings& settings,
                           const Slot& slot) {
   const auto sick = observed.sick.find(slot.id);
-  if (const auto* view = kept_out(observed, slot); view && sick == observed.sick.end())
-    return {shown_with_reason(*view), kTakeBack, std::nullopt};
-  if (sick == observed.sick.end()) return {"all is as it should be", "nothing", std::nullopt};
+  if (sick == observed.sick.end()) {
+    if (const auto* view = kept_out(observed, slot)) return {shown_with_reason(*view), kTakeBack, std::nullopt};
+    return {"all is as it should be", "nothing", std::nullopt};
+  }
   const Fault& fault = sick->second.fault;
   if (state.cluster.node_recovery != "Automatic")
     return {fault.why, "nothing: the cluster has NodeRecovery=None", std::nullopt};

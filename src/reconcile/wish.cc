@@ -6,12 +6,12 @@
 #include <set>
 
 #include "model/instance_type.h"
+#include "slurm/hostlist.h"
 
 namespace espalier::reconcile {
 namespace {
 
 constexpr std::size_t kHostNameLength = 63;  // of one DNS label, and of Linux's host names
-constexpr int kMostNodes = 65'536;           // of one Slurm cluster
 
 // A group as it would be once the wish is granted.
 struct Entry {
@@ -211,7 +211,7 @@ void check_totals(const std::vector<Entry>& entries, int now, const Quotas& quot
       problems.limit("{} would be {}, the limit is {}: lower InstanceCount, or have the limit raised", what, sum,
                      bound);
   };
-  over("the instances of a Slurm cluster", total, kMostNodes);
+  over("the instances of a Slurm cluster", total, static_cast<int>(slurm::kNodeTable));
   over("the instances of this cluster", total, quotas.instances_per_cluster);
   over("the instances of this account", total + elsewhere, quotas.instances_per_account);
 }

@@ -1,6 +1,7 @@
 #include "simulate/scenario.h"
 
 #include <algorithm>
+#include <charconv>
 #include <set>
 
 #include "model/instance_type.h"
@@ -242,15 +243,14 @@ class ScenarioReader {
     return most;
   }
   [[nodiscard]] bool has_node(const std::string& name) const {
-    const auto is_of = [&](const std::string& group, int most) {
-      if (!name.starts_with(group + "-")) return false;
-      const std::string number = name.substr(group.size() + 1);
-      for (int i = 1; i <= most; ++i)
-        if (number == std::to_string(i)) return true;
-      return false;
-    };
-    return is_of(kControllerGroup, 1) ||
-           std::ranges::any_of(out_.groups, [&](const auto& g) { return is_of(g.name, most_in_group(g)); });
+    const auto dash = name.rfind('-');
+    if (dash == std::string::npos) return false;
+    const std::string group = name.substr(0, dash), number = name.substr(dash + 1);
+    const GroupWish* wish = find_group(group);
+    const int most = wish != nullptr ? most_in_group(*wish) : group == kControllerGroup ? 1 : 0;
+    int n = 0;
+    std::from_chars(number.data(), number.data() + number.size(), n);
+    return n >= 1 && n <= most && number == std::to_string(n);
   }
   [[nodiscard]] std::string node_names() const {
     std::string out = fmt::format("{}-1", kControllerGroup);

@@ -10,6 +10,7 @@
 #include "faults.h"
 #include "job_queue.h"
 #include "provider/sim/fabric_model.h"
+#include "slurm/hostlist.h"
 
 namespace espalier::simulate {
 
@@ -79,7 +80,7 @@ struct Scenario {
 inline constexpr const char* kControllerGroup = "controller";
 
 // The most that a scenario may ask for.
-inline constexpr int kMostNodes = 65'536;  // of one Slurm
+inline constexpr int kMostNodes = slurm::kNodeTable;
 inline constexpr int kMostJobs = 100'000;
 inline constexpr std::size_t kMostSteps = 10'000;  // of each list
 

@@ -9,7 +9,6 @@
 namespace espalier::slurm {
 namespace {
 
-constexpr std::size_t kMaxNames = 65'536;
 constexpr std::size_t kMaxLength = 255;  // of a host's name
 // Slurm counts in 64 bits; 18 digits always fit. Digits before them belong to the prefix.
 constexpr std::size_t kMaxDigits = 18;
@@ -111,7 +110,7 @@ class Item {
       list.remove_prefix(comma + 1);
     }
     count_ *= numbers.size();
-    if (count_ > room_) return error(fmt::format("more than {} names", kMaxNames));
+    if (count_ > room_) return error(fmt::format("more than {} names", kNodeTable));
     longest_ += std::ranges::max(numbers, {}, &std::string::size).size();
     parts_.push_back(std::move(numbers));
     at_ = close + 1;
@@ -130,7 +129,7 @@ class Item {
     const auto first = number_of(low), last = number_of(high);
     if (first > last) return error(fmt::format("the range '{}' runs backwards", text));
     if (last - first >= room_ - std::min(room_, numbers.size()))
-      return error(fmt::format("more than {} names", kMaxNames));
+      return error(fmt::format("more than {} names", kNodeTable));
     for (auto n = first; n <= last; ++n) numbers.push_back(padded(n, low.size()));
     return {};
   }
@@ -226,8 +225,8 @@ Result<std::vector<std::string>> expand(std::string_view hostlist) {
   while (true) {
     while (!hostlist.empty() && is_separator(hostlist.front())) hostlist.remove_prefix(1);
     if (hostlist.empty()) return names;
-    if (names.size() == kMaxNames) return fail(ErrorCode::kInvalid, "a host list of more than {} names", kMaxNames);
-    auto item = Item(take_item(hostlist), kMaxNames - names.size()).expand();
+    if (names.size() == kNodeTable) return fail(ErrorCode::kInvalid, "a host list of more than {} names", kNodeTable);
+    auto item = Item(take_item(hostlist), kNodeTable - names.size()).expand();
     if (!item) return item;
     names.insert(names.end(), std::make_move_iterator(item->begin()), std::make_move_iterator(item->end()));
   }

@@ -1,6 +1,7 @@
 // Slurm's host lists: "p5-[1-3,7],login-1". Pure.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -10,8 +11,10 @@
 
 namespace espalier::slurm {
 
-// The names in order, duplicates kept. Bounded at 65,536 names (Slurm's node table) of 255
-// characters. kInvalid with the place.
+// Slurm has no more nodes: more are fatal to slurmctld.
+inline constexpr std::size_t kNodeTable = 65'536;
+
+// The names in order, duplicates kept. Bounded at kNodeTable names of 255 characters. kInvalid with the place.
 Result<std::vector<std::string>> expand(std::string_view hostlist);
 // The shortest usual form, sorted by prefix, then by number; duplicates dropped. Leading zeros are kept apart.
 std::string compress(const std::vector<std::string>& names);

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <set>
 
+#include "slurm/hostlist.h"
 #include "topology/compare.h"
 #include "topology/order.h"
 
 namespace espalier::topology {
 namespace {
-
-constexpr std::size_t kNodeTable = 65'536;  // more nodes are fatal to slurmctld
 
 std::vector<GroupTypes> groups_of(const Request& request) {
   if (!request.groups.empty()) return request.groups;
@@ -41,10 +40,10 @@ Plan main_topology(const Request& request, const Ordered& members, const Choice&
   if (choice.model == Model::tree) return plan_tree(members, choice.because);
   auto blocks = plan_blocks(members, choice.because, block_rules(request.version, request.base_size), memory, notes);
   const auto all = members.size() + padding_of(blocks);
-  if (all <= kNodeTable) return blocks;
+  if (all <= slurm::kNodeTable) return blocks;
   return plan_tree(members,
                    fmt::format("{}; but full blocks would need {} node names, and Slurm has room for {}: a tree serves",
-                               choice.because, all, kNodeTable));
+                               choice.because, all, slurm::kNodeTable));
 }
 
 void add_partitions(const Request& request, const Ordered& members, ClusterPlan& out, Memory& memory) {

@@ -11,7 +11,6 @@ namespace espalier::topology {
 namespace {
 
 constexpr std::size_t kMostJobs = 100'000;
-constexpr std::size_t kMostNodes = 65'536;
 
 using Nodes = std::vector<std::string>;
 
@@ -126,7 +125,7 @@ Result<std::size_t> number_of(std::string_view text, std::size_t most) {
 
 Result<void> add_word(std::string_view word, std::vector<std::size_t>& out) {
   const auto times = word.find('x');
-  const auto size = number_of(word.substr(0, times), kMostNodes);
+  const auto size = number_of(word.substr(0, times), slurm::kNodeTable);
   if (!size) return fail(ErrorCode::kInvalid, "{}: SIZE or SIZExCOUNT was expected", size.error().message);
   const auto count =
       times == std::string_view::npos ? Result<std::size_t>(1) : number_of(word.substr(times + 1), kMostJobs);

@@ -42,6 +42,7 @@ class AddressRotation {
 // Makes the bridge, up and with the gateway's address, unless it is there. It carries `owner` as its alias.
 // kConflict: the name is somebody else's, or the subnet is in use on this host.
 Result<void> ensure_bridge(const std::string& name, const Subnet& subnet, const std::string& owner);
+
 // Machines remember each other's hardware addresses, and the kernel has one table of them for all namespaces: with its
 // default of 1024 entries, connections begin to fail at some 150 machines. Raises the bounds in this folder, never
 // lowers one. False: they cannot be raised from here (the namespace of a container has none).

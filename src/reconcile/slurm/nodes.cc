@@ -7,13 +7,11 @@
 #include "reconcile/repair/health.h"
 #include "reconcile/repair/repair.h"
 #include "reconcile/slurm/ranks.h"
+#include "slurm/hostlist.h"
 
 namespace espalier::reconcile {
 
 namespace {
-
-// Slurm has no more. Whoever is in a controller may say so all the same.
-constexpr std::size_t kMostNodes = 65'536;
 
 const agent::NodeView* view_of(const Work& work, const std::string& node) {
   const auto found = work.observed.slurm_nodes.find(node);
@@ -91,7 +89,8 @@ bool looked_at(const Work& work, const Slot& slot) {
 void on_nodes_seen(Work& work, const std::vector<agent::NodeView>& nodes) {
   auto& all = work.observed.slurm_nodes;
   for (const agent::NodeView& view : nodes) {
-    if (all.size() >= kMostNodes && !all.contains(view.name)) continue;
+    // Slurm has no more; whoever is in a controller may say so all the same.
+    if (all.size() >= slurm::kNodeTable && !all.contains(view.name)) continue;
     auto& known = all[view.name];
     if (known == view) continue;
     known = view;

@@ -13,13 +13,14 @@
 
 #include "base/result.h"
 #include "model/cluster.h"
+#include "slurm/hostlist.h"
 
 namespace espalier::topology {
 
 using Positions = std::map<std::string, Position>;
 
-inline constexpr std::size_t kMaxMachines = 65'536;  // Slurm's node table
-inline constexpr std::size_t kMaxReasons = 50;       // further ones are counted
+inline constexpr std::size_t kMaxMachines = slurm::kNodeTable;
+inline constexpr std::size_t kMaxReasons = 50;  // further ones are counted
 
 // What was not used, and why; for people.
 class Reasons {
