@@ -11,6 +11,9 @@ slurm_state() { on_login "scontrol -o show node $1" | grep -oE ' State=[^ ]+' | 
 slurm_state_has() { slurm_state "$1" | tee /dev/stderr | grep "$2" >/dev/null; }
 daemon_is_not() { local pid; pid=$(as_root "$1" pgrep -x "$2") && [ "$pid" != "$3" ]; }  # NODE DAEMON OLD_PID
 registered_at() { on_login "scontrol -o show node $1" | grep -oE 'SlurmdStartTime=[^ ]+'; }
+# lies_back TIME: Slurm tells times in whole seconds; a daemon that starts anew in the same one would not be seen. A
+# reconfigure starts slurmd anew too.
+lies_back() { [ "$(on_login "date -d ${1#*=} +%s")" -lt "$(on_login 'date +%s')" ]; }
 registers_again() { [ "$(registered_at "$1" | tee /dev/stderr)" != "$2" ]; }  # NODE OLD_TIME
 # run_on NODE NAME: a job there that runs until it is let go.
 run_on() {
@@ -88,6 +91,7 @@ kill_service
 start_service
 for node in p5-2 p5-4; do
   was=$(registered_at $node)
+  wait_until 5 lies_back "$was"
   as_root $node pkill -x slurmd
   wait_until 30 registers_again $node "$was"
 done
