@@ -116,7 +116,9 @@ void Slurm::start(const std::vector<agent::ConfigFile>& files) {
   ++version_;
   for (const auto& file : files)
     if (!file.keep || !files_.contains(file.name)) files_[file.name] = file.text;
-  if (!up_) start_again();
+  if (up_) return;
+  start_again();
+  look_for_hostages();
 }
 
 void Slurm::start_again() {
@@ -216,6 +218,7 @@ void Slurm::end_job(int job) {
 std::vector<std::string> Slurm::run_job(const std::string& partition, int count) {
   ++version_;
   std::vector<std::string> chosen;
+  if (closed_.contains(partition)) return chosen;
   for (const std::string& name : partitions_[partition])
     if (usable(name) && static_cast<int>(chosen.size()) < count) chosen.push_back(name);
   if (static_cast<int>(chosen.size()) < count) return {};
@@ -325,6 +328,7 @@ agent::SlurmStepResult Slurm::one(const agent::SlurmStep& step) {
       for (const std::string& name : list)
         if (!nodes_.contains(name)) return {false, "Invalid node name " + name};
       partitions_[step.partition] = {list.begin(), list.end()};
+      if (step.options.find("State=UP") != std::string::npos) closed_.erase(step.partition);
       return {true, ""};
     }
     case DeletePartition:
@@ -407,9 +411,12 @@ void Slurm::read_nodes() {
 
 void Slurm::read_partitions() {
   partitions_.clear();
+  closed_.clear();
   for (const std::string& line : lines_with(files_[slurm::kPartitionsConf], "PartitionName")) {
     const auto list = names(value(line, "Nodes"));
-    partitions_[value(line, "PartitionName")] = {list.begin(), list.end()};
+    const std::string name = value(line, "PartitionName");
+    partitions_[name] = {list.begin(), list.end()};
+    if (value(line, "State") == "DOWN") closed_.insert(name);
   }
 }
 
@@ -434,9 +441,11 @@ void Slurm::admin_writes_topology(const std::string& text) {
 }
 
 void Slurm::look_for_hostages() {
-  for (const auto& [partition, list] : partitions_)
+  for (const auto& [partition, list] : partitions_) {
+    if (closed_.contains(partition)) continue;
     for (const std::string& name : list)
       if (const auto node = nodes_.find(name); node != nodes_.end() && is_hostage(node->second)) hostages.insert(name);
+  }
 }
 
 }  // namespace espalier::sim

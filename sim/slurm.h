@@ -122,6 +122,7 @@ class Slurm {
   std::map<std::string, Node> nodes_;
   std::map<std::string, Node> saved_;
   std::map<std::string, std::set<std::string>> partitions_;
+  std::set<std::string> closed_;  // partitions that are DOWN: no job starts there
   std::map<std::string, std::set<std::string>> leaves_;
   std::string topology_text_;  // as `scontrol show topology` prints it
   std::map<int, Job> jobs_;

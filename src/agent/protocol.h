@@ -112,8 +112,8 @@ enum class SlurmStepKind {
   WriteFiles,       // files; `remove` names those to delete. All beside, then renamed one after the other
   Reconfigure,      // scontrol reconfigure. When it fails, the files that this batch wrote are put back
   UpdateNodes,      // nodes, and what is set of state, reason, address, topology
-  UpdatePartition,  // partition, nodes ("" → none)
-  CreatePartition,  // partition, nodes, options
+  UpdatePartition,  // partition, nodes ("" → none), options: "State=UP …"
+  CreatePartition,  // the same
   DeletePartition,  // partition
   ReadNodes,        // nodes ("" → all) → output: lines "name|state|address|reason"
   ReadTopology,     // → output of scontrol show <options>: topology, topoconf

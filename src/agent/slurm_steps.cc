@@ -40,6 +40,17 @@ std::string said_since(const std::filesystem::path& log, std::uintmax_t before) 
   return causes.empty() ? "" : "; " + causes;
 }
 
+std::vector<std::string> partition_words(const std::string& verb, const SlurmStep& step) {
+  std::vector<std::string> words{verb, "PartitionName=" + step.partition};
+  if (verb == "update" || !step.nodes.empty()) words.push_back("Nodes=" + step.nodes);
+  for (std::size_t from = 0; from < step.options.size();) {
+    const auto end = std::min(step.options.find(' ', from), step.options.size());
+    add(words, "", step.options.substr(from, end - from));
+    from = end + 1;
+  }
+  return words;
+}
+
 }  // namespace
 
 Result<void> await_slurmctld(const RunCommand& run, Millis timeout) {
@@ -88,7 +99,7 @@ Result<std::string> SlurmSteps::one(const SlurmStep& step) {
       return scontrol(std::move(words));
     }
     case SlurmStepKind::UpdatePartition:
-      return scontrol({"update", "PartitionName=" + step.partition, "Nodes=" + step.nodes});
+      return scontrol(partition_words("update", step));
     case SlurmStepKind::CreatePartition:
       return create_partition(step);
     case SlurmStepKind::DeletePartition:
@@ -112,17 +123,9 @@ Result<std::string> SlurmSteps::scontrol(std::vector<std::string> words) {
 
 // What is there already is made as it should be: a step may come twice.
 Result<std::string> SlurmSteps::create_partition(const SlurmStep& step) {
-  std::vector<std::string> words{"create", "PartitionName=" + step.partition};
-  add(words, "Nodes=", step.nodes);
-  for (std::size_t from = 0; from < step.options.size();) {
-    const auto end = std::min(step.options.find(' ', from), step.options.size());
-    add(words, "", step.options.substr(from, end - from));
-    from = end + 1;
-  }
-  auto created = scontrol(words);
+  auto created = scontrol(partition_words("create", step));
   if (created || !names_no_partition(created.error())) return created;
-  words[0] = "update";
-  return scontrol(std::move(words));
+  return scontrol(partition_words("update", step));
 }
 
 Result<std::string> SlurmSteps::delete_partition(const std::string& name) {

@@ -70,6 +70,7 @@ TEST_F(SlurmStepsTest, SaysWhatIsSetAndNothingElse) {
   idle.state = "IDLE";
   SlurmStep partition = step(SlurmStepKind::UpdatePartition);
   partition.partition = "dev";
+  partition.options = "State=UP";
   SlurmStep create = step(SlurmStepKind::CreatePartition);
   create.partition = "p2";
   create.nodes = "p5-1";
@@ -77,11 +78,12 @@ TEST_F(SlurmStepsTest, SaysWhatIsSetAndNothingElse) {
   SlurmStep drop = step(SlurmStepKind::DeletePartition);
   drop.partition = "p2";
   EXPECT_EQ(carry_out({nodes, idle, partition, create, drop}).size(), 5U);
-  EXPECT_EQ(commands_, (std::vector<std::string>{
-                           "scontrol update NodeName=p5-[1-2] State=DOWN Reason=gone: $(reboot) now NodeAddr=0.0.0.0",
-                           "scontrol update NodeName=p5-1 State=IDLE", "scontrol update PartitionName=dev Nodes=",
-                           "scontrol create PartitionName=p2 Nodes=p5-1 State=UP MaxTime=60",
-                           "scontrol delete PartitionName=p2"}));
+  EXPECT_EQ(
+      commands_,
+      (std::vector<std::string>{
+          "scontrol update NodeName=p5-[1-2] State=DOWN Reason=gone: $(reboot) now NodeAddr=0.0.0.0",
+          "scontrol update NodeName=p5-1 State=IDLE", "scontrol update PartitionName=dev Nodes= State=UP",
+          "scontrol create PartitionName=p2 Nodes=p5-1 State=UP MaxTime=60", "scontrol delete PartitionName=p2"}));
 }
 
 TEST_F(SlurmStepsTest, PartitionStepsMayComeTwice) {

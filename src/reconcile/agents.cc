@@ -41,12 +41,22 @@ std::string careful_partitions(Work& work, std::string text) {
   return text;
 }
 
+// All of a slurmctld's nodes are new to it when it comes up first. A job that is submitted at once waits until they are
+// DOWN and the partitions are opened: see shut_all.
+std::string closed_partitions(std::string text) {
+  static constexpr std::string_view kOpen = " State=UP\n";
+  for (auto at = text.find(kOpen); at != std::string::npos; at = text.find(kOpen, at))
+    text.replace(at, kOpen.size(), " State=DOWN\n");
+  return text;
+}
+
 std::vector<agent::ConfigFile> files_now(Work& work) {
   std::vector<agent::ConfigFile> files;
-  for (const auto& [name, text] : work.state.slurm.files) {
-    const bool careful = work.state.slurm.pending && name == slurm::kPartitionsConf;
-    files.push_back({name, careful ? careful_partitions(work, text) : text, name == slurm::kSlurmConf});
-  }
+  for (const auto& [name, text] : work.state.slurm.files) files.push_back({name, text, name == slurm::kSlurmConf});
+  const auto partitions = std::ranges::find(files, slurm::kPartitionsConf, &agent::ConfigFile::name);
+  if (partitions == files.end()) return files;
+  if (work.state.slurm.pending) partitions->text = careful_partitions(work, std::move(partitions->text));
+  if (work.state.slurm.revision == 0) partitions->text = closed_partitions(std::move(partitions->text));
   return files;
 }
 

@@ -178,7 +178,8 @@ void start_first(Work& work, const Slot& controller) {
   start(work, controller, std::move(batch));
 }
 
-void append(std::vector<std::string>& to, const std::vector<std::string>& more) {
+template <typename T>
+void append(std::vector<T>& to, const std::vector<T>& more) {
   to.insert(to.end(), more.begin(), more.end());
 }
 
@@ -397,8 +398,19 @@ void fail_batch(Work& work, const Observed::Batch& batch, const std::string& why
   cluster_event(work, EventLevel::Error, "Slurm configuration could not be applied: the last good one stays", why);
 }
 
-// No job may land on what is declared and not there. What was not seen may be an admin's: it is asked for again. An
-// admin's node is out of use already, and stays so.
+std::vector<SlurmStep> open_partitions(const SlurmApplied& slurm) {
+  std::vector<SlurmStep> steps;
+  for (const auto& [name, nodes] : slurm.partition_nodes) {
+    steps.push_back(partition(SlurmStepKind::UpdatePartition, name, nodes));
+    steps.back().options = "State=UP";
+  }
+  steps.push_back(read(SlurmStepKind::WriteFiles));
+  steps.back().files.push_back({slurm::kPartitionsConf, slurm.files.at(slurm::kPartitionsConf), false});
+  return steps;
+}
+
+// No job may land on what is declared and not there; then the partitions, closed until now, are opened. What was not
+// seen may be an admin's: it is asked for again. An admin's node is out of use already, and stays so.
 void shut_all(Work& work, const Slot& controller) {
   Observed::Batch batch = first_batch(work);
   std::vector<std::string> nodes;
@@ -410,6 +422,7 @@ void shut_all(Work& work, const Slot& controller) {
     if (foreign_reason(work, node).empty()) nodes.push_back(node);
   }
   if (!nodes.empty()) batch.steps.push_back(update_nodes(nodes, "DOWN", kWaiting));
+  append(batch.steps, open_partitions(work.state.slurm));
   start(work, controller, std::move(batch));
 }
 
@@ -472,16 +485,18 @@ void read_back_all(Work& work, const agent::CommandResult& result) {
   work.observed.declared.clear();
   for (const auto& [name, list] : work.observed.partitions)
     if (auto nodes = slurm::expand(list)) work.observed.declared.insert(nodes->begin(), nodes->end());
-  work.observed.slurm_nodes.clear();
   work.observed.slurm_read = true;
   // The other states hang on the batch that has ended now.
-  for (const SlotState state : {SlotState::Configuring, SlotState::Joining}) work.look_at(state);
+  for (const SlotState state : {SlotState::Booting, SlotState::Configuring, SlotState::Joining}) work.look_at(state);
 }
 
 void read_back(Work& work, const Observed::Batch& batch, const agent::CommandResult& result) {
   if (batch.whole()) read_back_all(work, result);
   const auto nodes = agent::parse_nodes(result.steps.back().output);
-  on_nodes_seen(work, nodes);
+  if (batch.whole())
+    on_all_nodes_seen(work, nodes);
+  else
+    on_nodes_seen(work, nodes);
   for (const agent::NodeView& view : nodes)
     if (const Slot* slot = work.slot_of_node(view.name); slot && slot->state != SlotState::Ready) {
       work.observed.looked_at[view.name] = batch.sent;

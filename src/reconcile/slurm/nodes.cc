@@ -92,7 +92,7 @@ void on_nodes_seen(Work& work, const std::vector<agent::NodeView>& nodes) {
     // Slurm has no more; whoever is in a controller may say so all the same.
     if (all.size() >= slurm::kNodeTable && !all.contains(view.name)) continue;
     auto& known = all[view.name];
-    if (known == view) continue;
+    if (known == view && !is_order(view.reason)) continue;  // what could not be obeyed yet may be now
     known = view;
     Slot* slot = work.slot_of_node(view.name);
     if (!slot) continue;
@@ -101,6 +101,15 @@ void on_nodes_seen(Work& work, const std::vector<agent::NodeView>& nodes) {
     obey_slurm(work, *slot, view);
     on_node_shown(work, *slot);
   }
+}
+
+void on_all_nodes_seen(Work& work, const std::vector<agent::NodeView>& nodes) {
+  on_nodes_seen(work, nodes);
+  auto& all = work.observed.slurm_nodes;
+  if (all.size() == nodes.size()) return;
+  std::unordered_set<std::string_view> seen;
+  for (const agent::NodeView& view : nodes) seen.insert(view.name);
+  std::erase_if(all, [&](const auto& item) { return !seen.contains(item.first); });
 }
 
 bool admitted(Work& work, Slot& slot) {

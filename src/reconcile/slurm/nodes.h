@@ -16,6 +16,8 @@ inline constexpr const char* kDraining = "espalier:scale-down";
 inline constexpr const char* kReplacing = "espalier:replace";
 
 void on_nodes_seen(Work& work, const std::vector<agent::NodeView>& nodes);
+// The same when these are all that slurmctld has.
+void on_all_nodes_seen(Work& work, const std::vector<agent::NodeView>& nodes);
 
 // The slot's node may be used: its machine has registered, is placed, and slurmctld shows it up.
 // Controllers: slurmctld answers and was read back. Login machines: set up.
