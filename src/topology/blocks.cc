@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t kMaxNotes = 5;
 constexpr std::string_view kPadding = "pad_";
+constexpr std::size_t kMaxSizes = 16;  // as many does slurmctld read
 
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
@@ -264,15 +265,14 @@ class Seating {
   SwitchNames names_;
 };
 
-// Doublings of the base that at least one window fills.
+// Doublings of the base until the last holds all: slurmctld refuses a job that is larger than the largest aggregate,
+// however many nodes there are. A longer block counts with its nodes, which the last one must hold too.
 std::vector<int> sizes_of(const std::vector<Block>& blocks, const BlockRules& rules) {
+  const auto base = static_cast<std::size_t>(rules.base_size);
+  std::size_t all = 0;
+  for (const auto& block : blocks) all += std::max(base, block.nodes.size());
   std::vector<int> out = {rules.base_size};
-  // Measured on 24.11: with a longer block among them, aggregates make jobs of the whole cluster impossible.
-  const auto is_long = [&](const Block& b) { return b.nodes.size() > static_cast<std::size_t>(rules.base_size); };
-  if (!rules.short_blocks && std::ranges::any_of(blocks, is_long)) return out;
-  for (auto size = std::int64_t{rules.base_size} * 2;
-       size <= static_cast<std::int64_t>(blocks.size()) * rules.base_size; size *= 2)
-    out.push_back(static_cast<int>(size));
+  for (auto size = base; size < all && out.size() < kMaxSizes;) out.push_back(static_cast<int>(size *= 2));
   return out;
 }
 

@@ -150,7 +150,7 @@ TEST(Blocks, PutMachinesWithoutNvlinkIntoABlockOfTheirOwn) {
             "g-b1=g-[1-18] off-fabric-1=c-[1-18] off-fabric-2=c-[19-36] off-fabric-3=c-[37-40]+14");
 }
 
-TEST(Blocks, HaveAggregatesThatFit) {
+TEST(Blocks, HaveAnAggregateThatHoldsAll) {
   const auto sizes = [](int count, slurm::Version version, int others = 0) {
     auto members = slots("g", count);
     for (int i = 1; i <= others; ++i) members.push_back({fmt::format("c-{}", i), "ml.c5.4xlarge", std::nullopt});
@@ -160,9 +160,13 @@ TEST(Blocks, HaveAggregatesThatFit) {
   EXPECT_THAT(sizes(17, k2411), ElementsAre(18));
   EXPECT_THAT(sizes(36, k2411), ElementsAre(18, 36));
   EXPECT_THAT(sizes(71, k2605), ElementsAre(18, 36, 72));
-  EXPECT_THAT(sizes(36, k2411, 18), ElementsAre(18, 36));
-  EXPECT_THAT(sizes(36, k2411, 40), ElementsAre(18)) << "a long block among aggregates makes large jobs impossible";
-  EXPECT_THAT(sizes(36, k2605, 40), ElementsAre(18, 36));
+  // Numbers of racks that are no power of two: a job of all nodes is larger than the last aggregate that is full.
+  EXPECT_THAT(sizes(40, k2411), ElementsAre(18, 36, 72));
+  EXPECT_THAT(sizes(54, k2605), ElementsAre(18, 36, 72));
+  EXPECT_THAT(sizes(126, k2411), ElementsAre(18, 36, 72, 144));
+  EXPECT_THAT(sizes(36, k2411, 2), ElementsAre(18, 36, 72));
+  EXPECT_THAT(sizes(36, k2411, 40), ElementsAre(18, 36, 72, 144));
+  EXPECT_THAT(sizes(36, k2605, 40), ElementsAre(18, 36, 72, 144));
 }
 
 TEST(Blocks, OfNodesThatAreNotOursAreTheirDomains) {

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 
 type=ml.p6e-gb200.36xlarge
-# Two racks that fill side by side: 12 + 12 machines first, then the rest.
+# Two racks that fill side by side: 12 + 12 machines first, then the rest. A third makes their number no power of two.
 fabric=$stage/fabric.yaml
 cat >"$fabric" <<END
 leaves:
@@ -13,6 +13,7 @@ leaves:
   - {path: [core, spine, rack-2], machines: 12, domain: nvl-2, instance_type: $type}
   - {path: [core, spine, rack-1], machines: 6, domain: nvl-1, instance_type: $type}
   - {path: [core, spine, rack-2], machines: 6, domain: nvl-2, instance_type: $type}
+  - {path: [core, spine, rack-3], machines: 18, domain: nvl-3, instance_type: $type}
 END
 
 # "BLOCK NODE" as slurmctld has it, without the names that fill short blocks.
@@ -37,7 +38,12 @@ accepted() {
   local job
   for job in "$@"; do on_login "scancel \$(sbatch --parsable -p nvl $job --wrap true)" || fail "refused: $job"; done
 }
-every_size=("-N16" "-N18" "-N36" "-N16 --segment=8" "-N32 --segment=16" "-N36 --segment=18")
+# The counts of nodes, up to $1, that sbatch refuses.
+refused() {
+  on_login "for n in \$(seq $1); do job=\$(sbatch --parsable -p nvl -N\$n --wrap true) && scancel \$job || echo \$n; done" |
+    paste -sd' '
+}
+every_shape=("-N16" "-N18" "-N36" "-N16 --segment=8" "-N32 --segment=16" "-N36 --segment=18")
 
 # spread JOB: how many of its nodes are in which domain: "8 nvl-1, 8 nvl-2".
 spread() {
@@ -61,25 +67,26 @@ run_job() { submit "-p nvl $1 -t 5 --wrap 'srun true'"; }
 
 start_service --fabric "$fabric"
 esp capacity set $type=0
-create_cluster "$(head_groups)" "$(group gb200 Compute $type 36 nvl)"
+create_cluster "$(head_groups)" "$(group gb200 Compute $type 54 nvl)"
 wait_until 60 status_is InService
 
-say "0 of 36 slots have a machine"
-wait_until 20 blocks_are_true 36
-accepted "${every_size[@]}"
+say "0 of 54 slots have a machine"
+wait_until 20 blocks_are_true 54
+accepted "${every_shape[@]}"
+expect_equal "refused counts of nodes" "" "$(refused 54)"
 expect_match "the model and why" '"Model": *"block"' "$(esp topology show "$cluster" --json)"
 
-say "1 of 36"
+say "1 of 54"
 esp capacity set $type=1
 wait_until 60 nodes_in idle 1
-wait_until 20 blocks_are_true 36
-accepted "${every_size[@]}"
+wait_until 20 blocks_are_true 54
+accepted "${every_shape[@]}"
 
-say "12 + 12 of 36"
+say "12 + 12 of 54"
 esp capacity set $type=24
 wait_until 90 nodes_in idle 24
-wait_until 20 blocks_are_true 36
-accepted "${every_size[@]}"
+wait_until 20 blocks_are_true 54
+accepted "${every_shape[@]}"
 whole=$(run_job "-N18")
 halves=$(run_job "-N16 --segment=8")
 wait_until 30 job_is "$halves" COMPLETED
@@ -91,11 +98,11 @@ ninths=$(run_job "-N18 --segment=9")
 wait_until 30 job_is "$ninths" COMPLETED
 expect_equal "domains of what was said to run" "9 nvl-1, 9 nvl-2" "$(spread "$ninths")"
 
-say "35 of 36"
+say "35 of 54"
 esp capacity set $type=35
 wait_until 90 nodes_in idle 35
-wait_until 20 blocks_are_true 36
-accepted "${every_size[@]}"
+wait_until 20 blocks_are_true 54
+accepted "${every_shape[@]}"
 wait_until 30 job_is "$whole" COMPLETED
 expect_match "domains of -N18" '^18 nvl-[12]$' "$(spread "$whole")"
 large=$(run_job "-N32 --segment=16")
@@ -103,11 +110,11 @@ wait_until 30 job_is "$large" COMPLETED
 expect_equal "domains of -N32 --segment=16" "16 nvl-1, 16 nvl-2" "$(spread "$large")"
 all=$(run_job "-N36 --segment=18")
 
-say "all"
+say "two racks of three"
 esp capacity set $type=36
 wait_until 60 job_is "$all" COMPLETED
 expect_equal "domains of -N36 --segment=18" "18 nvl-1, 18 nvl-2" "$(spread "$all")"
-wait_until 20 blocks_are_true 36
+wait_until 20 blocks_are_true 54
 wait_until 20 imex_knows gb200-1 18
 wait_until 20 imex_knows gb200-36 18
 
@@ -133,6 +140,21 @@ wait_until 30 job_is "$second" COMPLETED
 expect_equal "domains of the second -N4 --exclusive=topo" "4 $own" "$(spread "$second")"
 let_go beside
 wait_until 30 job_is "$beside" COMPLETED
+
+say "all"
+esp capacity set $type=54
+wait_until 60 nodes_in idle 54
+wait_until 20 blocks_are_true 54
+expect_equal "refused counts of nodes" "" "$(refused 54)"
+all=$(run_job "-N54 --segment=18")
+wait_until 30 job_is "$all" COMPLETED
+expect_equal "domains of -N54 --segment=18" "18 nvl-1, 18 nvl-2, 18 nvl-3" "$(spread "$all")"
+rack=$(run_job "-N18")
+wait_until 30 job_is "$rack" COMPLETED
+expect_match "domains of -N18" '^18 nvl-[123]$' "$(spread "$rack")"
+pair=$(run_job "-N36")
+wait_until 30 job_is "$pair" COMPLETED
+expect_equal "domains of -N36 are neighbours" "18 nvl-1, 18 nvl-2" "$(spread "$pair")"
 slurmctld_log_is_clean
 
 delete_cluster
