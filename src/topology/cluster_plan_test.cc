@@ -74,7 +74,7 @@ TEST(ClusterPlan, HasBlocksWithPaddingOnOldSlurm) {
   const auto files = render(plan);
   EXPECT_THAT(files.conf, HasSubstr("BlockName=g-b2 Nodes=g-[19-35],pad_g-b2_1\n"));
   EXPECT_THAT(files.conf, HasSubstr("BlockName=off-fabric Nodes=c-[1-2],pad_off-fabric_[1-16]\n"));
-  EXPECT_THAT(files.conf, HasSubstr("BlockSizes=18,36\n"));
+  EXPECT_THAT(files.conf, HasSubstr("BlockSizes=18,36,72\n"));
   EXPECT_EQ(files.plugin, "topology/block");
   EXPECT_EQ(files.param, "");
   EXPECT_EQ(padding(plan).size(), 17U);
